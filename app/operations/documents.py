@@ -82,7 +82,6 @@ from clawmem.ports.records import Origin, Scope
 
 LONGEST_NAME = 1000  # characters
 LISTED = "docid authored_at=written changed_after=changed content_type=type properties file title"
-
 Cosine = Annotated[float, Field(gt=0, le=1)]
 Kinds = Annotated[list[Literal["temporal", "semantic", "all"]], Field(min_length=1)]
 ReadAsOf = Annotated[AsOf, "Mark a text that was written or changed after this day."]

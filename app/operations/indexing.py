@@ -27,6 +27,7 @@ from clawmem.app.services.indexing.collections import (
     Collection,
     Trust,
     collections_of,
+    fault_of_imports,
     leftover_collections,
     leftover_sentence,
     memory_advice,
@@ -122,8 +123,7 @@ def embed_after(
 
 def embed_new(services: Services) -> str:
     """Embed notes that are new or served again; return the next step for those that have no vectors."""
-    settings = services.settings
-    report = embed_after(services, wanted=settings.embeds(settings.collections) or None)
+    report = embed_after(services, wanted=services.settings.embeds(services.settings.collections) or None)
     fault = f"{report.error.rstrip('.')}. " if report and report.error else ""
     return f"{fault}Next: clawmem embed" if services.vault.embeddings.counts().pending else ""
 
@@ -290,7 +290,9 @@ def collection_add(
     before: dict[str, Any] = known.model_dump(mode="json") if known else {}
     pattern = before.get("pattern", usual) if pattern is None else pattern
     check_pattern(pattern)
-    if fault := settings.fault_of_collection(name, folder, pattern, kind):
+    documents = services.vault.documents if services.is_open else None
+    fault = settings.fault_of_collection(name, folder, pattern, kind)
+    if fault := fault or fault_of_imports(name, documents, "--name"):
         raise InvalidInput("INVALID_INPUT", fault)
     scan = services.files.scan
     if kind == "git" and (problem := scan(f"{folder}/.git", enter=bool, wanted=lambda path: False).problem):
@@ -405,7 +407,7 @@ def collection_remove(services: Services, name: Name, confirm: Confirm = None) -
     if folder:
         remove_collection(settings.config_file, name)
     if documents:
-        withdraw_collection(documents, services.vault.transactions, services.publisher, name)
+        served = withdraw_collection(documents, services.vault.transactions, services.publisher, name)
     return Collection(name, served, trust=folder.trust if folder else "user")
 
 
@@ -467,7 +469,6 @@ def vault_sync(
     """
     collection, settings = collection_name or vault, services.settings
     allowed = None if services.caller == PERSON else settings.folders_for_programs
-
     try:
         with services.progress(f"Reading {content_root}") as step:
             place = str(content_root), collection, pattern

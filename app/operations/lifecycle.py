@@ -293,7 +293,7 @@ def source_forget(
     services: Services, source: Annotated[str, "Its name.", argument("SOURCE")], confirm: Confirm = None
 ) -> Forgotten:
     """Forget everything imported from this source, and prove it; a later import does not bring it back."""
-    imported = imported_documents(services.vault.documents, services.settings.collections)
+    imported = imported_documents(services.vault.documents)
     if not (documents := [document for name, document in imported if name == source]):
         raise NotFound("source", source, remark="All sources: clawmem mine --sources")
     new = [document for document in documents if document.inactive is not InactiveReason.FORGOTTEN]

@@ -87,7 +87,7 @@ def _checked(settings: Settings, request: Any, caller: str) -> Settings:
     """Return *settings*; refuse a wrong call before it creates a vault."""
     fault, places = fault_of_name(request.collection), _conversation_places(request.paths, settings.vault)
     if request.collection in settings.collections:
-        fault = f"{request.collection} is a collection of files. Choose another name with -c, such as {COLLECTION}."
+        fault = f"{request.collection} is a collection of files. Choose another name with -c, such as chats."
     elif period := read_period(request.since, "", now_ms := int(time() * 1000)):
         future = (period.authored_from or "") > iso_utc(now_ms + DAY_MS)
         fault = f"{request.since!r} is no day up to today. Write YYYY-MM-DD." if future else fault
@@ -155,7 +155,7 @@ def mine(
 )
 def sources(services: Services) -> list[ImportedSource]:
     """List the programs whose conversations or memories were imported, with the numbers of their documents."""
-    return imported_sources(services.vault.documents, services.settings.collections)
+    return imported_sources(services.vault.documents)
 
 
 @operation(Effect.REPEATABLE, text=counts_text, command="import", opens=Opening.CREATED)

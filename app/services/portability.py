@@ -482,10 +482,10 @@ class ImportedSource:
     imported_at: str
 
 
-def imported_sources(documents: DocumentStore, configured: Collection[str]) -> list[ImportedSource]:
-    """Return the sources by collection and name; a *configured* collection has files, so nothing is imported into it."""
+def imported_sources(documents: DocumentStore) -> list[ImportedSource]:
+    """Return the sources by collection and name."""
     served: dict[tuple[str, str], list[Document]] = {}
-    for name, document in imported_documents(documents, configured):
+    for name, document in imported_documents(documents):
         if document.inactive is None:
             served.setdefault((document.collection, name), []).append(document)
     return [
@@ -501,12 +501,10 @@ def imported_sources(documents: DocumentStore, configured: Collection[str]) -> l
     ]
 
 
-def imported_documents(
-    documents: DocumentStore, configured: Collection[str]
-) -> Iterator[tuple[str, Document]]:
+def imported_documents(documents: DocumentStore) -> Iterator[tuple[str, Document]]:
     """Yield each imported document, also one that is not served or was forgotten, after the name of its source."""
     withdrawn = (document.collection for document in documents.latest(active=False))
-    for collection in sorted({*documents.collections(), *withdrawn}.difference(configured)):
+    for collection in sorted({*documents.collections(), *withdrawn}):
         for document in documents.sources(collection).values():
             name = ""
             if document.origin is Origin.IMPORTED and document.stamp is None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from chat_exports import FORMATS, chatgpt, chatgpt_message, claude_ai, talk, write_zip
-from command_line import Invoke, ask_json, write_notes
+from command_line import Invoke, ask_json, configure, write_notes
 from mined_talks import BOAT, BREAD, GROWN, PLANS, changes, documents, mined, text_of, write_export
 from scripted_server import ReceivedRequest, ScriptedReply, said, scripted
 from wired import mine_conversations
@@ -370,6 +370,24 @@ def test_remedies_for_imports_name_no_other_source(invoke: Invoke, tmp_path: Pat
         unknown = invoke(*command, "--yes")
         assert (unknown.exit_code, "clawmem mine --sources" in unknown.stderr) == (3, True)
         assert "claude.ai" not in unknown.stderr
+
+
+def test_a_folder_gets_no_name_of_imports(invoke: Invoke, tmp_path: Path, home: Path) -> None:
+    """Two that share one by an edit of the config file stay apart: the imports keep their origin, and are not removed."""
+    mined(invoke, export := write_export(tmp_path / "export", "chatgpt", BOAT))
+    write_notes(folder := tmp_path / "conversations", {"a.md": "# Sauna\n\nThe sauna is hot.\n"})
+    for command in ("collection add", "bootstrap"):
+        refused = invoke(command, folder)
+        assert (refused.exit_code, "has imported conversations" in refused.stderr) == (2, True), (
+            refused.stderr
+        )
+    configure(home, f"collections:\n  conversations: {{path: {folder}}}")
+
+    assert "1 added" in invoke("update").stdout
+    assert {one["origin"] for one in documents(invoke).values()} == {"imported", "user"}
+    assert "such as chats" in invoke("mine", export).stderr
+    assert "with 1 document;" in invoke("collection remove conversations --yes").stdout
+    assert (mined(invoke, export)["skipped"], len(documents(invoke))) == (1, 1)
 
 
 def test_a_forgotten_conversation_stays_forgotten_under_another_source(

@@ -122,6 +122,15 @@ def leftover_sentence(name: str, documents: int) -> str:
     )
 
 
+def fault_of_imports(name: str, documents: DocumentStore | None, option: str) -> str:
+    """Return why *name* cannot be a collection of files because conversations were imported into it; empty if it can."""
+    notes = documents.sources(name).values() if documents else ()
+    imported = [note for note in notes if note.origin is Origin.IMPORTED and not note.stamp]
+    if all(note.inactive in (InactiveReason.FORGOTTEN, InactiveReason.REMOVED) for note in imported):
+        return ""
+    return f"{name} has imported conversations. Choose another name with {option}."
+
+
 def unknown_collection(name: str, documents: DocumentStore | None) -> NotFound:
     """Return the error for a *name* of no collection of files; for that of a program it says what removes its documents."""
     if documents is None or name not in documents.collections():
@@ -190,7 +199,7 @@ def record_trust(
     trust: Origin,
 ) -> int:
     """
-    Record *trust* in the *recorded* documents of one collection, whose records may be outdated.
+    Record *trust* in the files among the *recorded* documents of one collection, whose records may be outdated.
 
     Returns how many documents had another origin.
     """
@@ -199,15 +208,17 @@ def record_trust(
         document = documents.get(document_id)
         return publisher.set_origin(document_id, origin_of(document.tags, trust)) if document else 0
 
-    wrong = [note.id for note in recorded if note.origin is not origin_of(note.tags, trust)]
+    files = (note for note in recorded if note.stamp)
+    wrong = [note.id for note in files if note.origin is not origin_of(note.tags, trust)]
     return sum(apply_in_chunks(transactions, wrong, record))
 
 
 def withdraw_collection(
     documents: DocumentStore, transactions: Transactions, publisher: Publisher, name: str
 ) -> int:
-    """Stop serving every document of a collection and return how many were served."""
-    served = [document.id for document in documents.sources(name).values() if document.inactive is None]
+    """Stop serving every file of a collection and return how many were served."""
+    notes = documents.sources(name).values()
+    served = [note.id for note in notes if note.inactive is None and note.stamp]
     withdrawn = apply_in_chunks(
         transactions, served, lambda number: publisher.withdraw([number], InactiveReason.REMOVED)
     )

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from clawmem.app.environment.places import real_path
+from clawmem.app.services.indexing.collections import fault_of_imports
 from clawmem.app.services.indexing.folders import Exclusions, Folder, scan_folder, seems_unmounted
 from clawmem.app.services.indexing.update import PassReport, UpdateCollection
 from clawmem.app.services.progress import Progress
@@ -71,7 +72,7 @@ def sync_folder(
         InvalidInput: invalid folder, collection name or pattern, no file to read, or another folder.
         VaultError: earlier commits are kept.
     """
-    if fault := fault_of_name(collection):
+    if fault := fault_of_name(collection) or fault_of_imports(collection, documents, "--collection"):
         raise InvalidInput("INVALID_INPUT", fault)
     check_pattern(pattern)
     root = admitted(folder, home, own=own, allowed=allowed)
