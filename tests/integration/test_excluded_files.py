@@ -126,19 +126,6 @@ def test_clawmemignore_and_config_outrank_gitignore(invoke: Invoke, vault: Path,
     assert explained(invoke, vault / "keep.md")["rule"]["source"] == "exclude in the config file"
 
 
-def test_a_rule_that_excludes_everything_withdraws_everything(invoke: Invoke, tmp_path: Path) -> None:
-    """However many notes there are, since the ignore file proves that the disk is mounted."""
-    folder = tmp_path / "many"
-    write_notes(folder, {f"{number}.md": f"# {number}\n\nHive {number}.\n" for number in range(12)})
-    invoke("bootstrap", folder)
-    (folder / ".clawmemignore").write_text("*\n", "utf-8")
-
-    done = invoke("update").stdout
-
-    assert served(invoke) == set()
-    assert "12 removed" in done and "12 by .clawmemignore" in done
-
-
 @pytest.mark.parametrize(
     ("content", "fault"),
     [

@@ -166,7 +166,7 @@ def test_a_forgotten_file_that_is_moved_or_copied_stays_away(world: Invoke, fold
     for _ in range(2):
         told = world("update").stdout
         for path in ("old/anders.md", "copy.md"):
-            assert f"{path} has the same text as a note that was forgotten on request" in told
+            assert f"{path} has the text of a note that was forgotten on request" in told
             assert not is_served(f"desk/{path}")
     assert (vault_holds("church organ"), is_served("desk/twin.md")) == (twin, twin)
     assert world("doctor", "--verify").exit_code == 0
@@ -203,7 +203,7 @@ def test_other_white_space_is_no_other_text(world: Invoke, folder: Path) -> None
     (folder / "copy.md").write_text(wrapped, "utf-8")
     (folder / "twin.md").write_text(wrapped, "utf-8")
 
-    assert "copy.md has the same text as a note that was forgotten on request" in world("update").stdout
+    assert "copy.md has the text of a note that was forgotten on request" in world("update").stdout
 
     assert not is_served("desk/copy.md")
     assert is_served("desk/twin.md")

@@ -116,7 +116,7 @@ def nested(folders: Sequence[Folder]) -> list[Folder]:
 
 
 def missing_folder(folder: Folder, problem: str, *, has_documents: bool) -> tuple[str, str]:
-    """Return what is wrong with a *folder* that cannot be listed, because of *problem* if that is known, and the remedy."""
+    """Return the fault of a *folder* that cannot be listed, because of *problem* if that is known, and the remedy."""
     fault = problem.rstrip(".") or f"{folder.root} is not there, or is no folder"
     if has_documents:
         return f"{fault}; its documents are kept.", "" if problem else MISSING_FOLDER.format(folder.name)
@@ -270,7 +270,7 @@ def scan_folder(files: FileSource, folder: Folder, exclusions: Exclusions | None
     Return the files that *folder* owns, those of its ``only`` if that is given.
 
     A file is owned if the pattern matches, no rule excludes it, and no nested folder owns it. *exclusions* collects the
-    rules, and counts what is not read.
+    rules, and counts files that are not read.
     """
     rules = Exclusions(files, folder) if exclusions is None else exclusions
     matches, root, inside = compile_pattern(folder.pattern), root_of(folder), Ownership(folder.inside)

@@ -29,6 +29,7 @@ from clawmem.app.services.indexing.folders import (
 from clawmem.app.services.indexing.publish import Publisher, apply_in_chunks
 from clawmem.app.services.indexing.source import ParsedSource, ParseFrontMatter, parse_source
 from clawmem.app.services.progress import Progress
+from clawmem.domain.briefing.blocks import few
 from clawmem.domain.documents import identity
 from clawmem.domain.documents.links import link_keys, link_targets
 from clawmem.domain.documents.names import read_address
@@ -305,7 +306,7 @@ class _Pass:
             self._miss(" ".join(missing_folder(folder, scan.problem, has_documents=has_documents)).rstrip())
             return
         for path in scan.unreadable:
-            self._miss(f"{exclusions.why_unreadable(path)}; what was read of it is kept.")
+            self._miss(f"{exclusions.why_unreadable(path)}; no record of it was changed.")
         for path in scan.misnamed:
             self._miss(f"{path} was skipped: its name is not UTF-8. Rename it.")
         self._changed = {
@@ -339,7 +340,7 @@ class _Pass:
             "pipes, sockets and devices are not read": len(scan.special),
         }
         report.excluded |= {f"the rule that {rule}": count for rule, count in skipped.items() if count}
-        self._remove(len(served))
+        self._remove(len(served), has_files=bool(paths))
         record_trust(self._documents, update.transactions, update.publisher, known.values(), folder.origin)
         update.links.aim()
         report.problems += update.claims.aim(update.transactions, folder.name)
@@ -356,7 +357,7 @@ class _Pass:
                 captures.advance(name, reader, mark)
 
     def _visit(self, file: SourceFile, known: Document | None) -> None:
-        """Read and parse a file, outside of transactions, unless its record is that of the file as it is now."""
+        """Read and parse a file, outside of transactions, unless its record is current."""
         was_served = known is not None and known.inactive is None
         again = was_served and self._force
         is_new = known is None or known.inactive is InactiveReason.REMOVED
@@ -503,9 +504,7 @@ class _Pass:
             return "unchanged" if was_served else "", ""
         if is_forgotten_file(self._documents, self._update.forgotten_texts, parsed.body, known, former):
             withdrawn = publisher.withdraw([known.id], InactiveReason.REMOVED) if known else 0
-            problem = (
-                f"{change.file.path} has the same text as a note that was forgotten on request. Edit it."
-            )
+            problem = f"{change.file.path} has the text of a note that was forgotten on request. Edit it."
             return "removed" if withdrawn else "", problem
         if former:
             self._documents.move(former.id, parsed.document.collection, parsed.document.path)
@@ -518,27 +517,25 @@ class _Pass:
         problem = f"{parsed.document.display_path}: {parsed.complaint}." if parsed.complaint else ""
         return "updated" if was_served else "added", problem
 
-    def _remove(self, served: int) -> None:
+    def _remove(self, served: int, *, has_files: bool) -> None:
         """
         Remove the documents whose files are gone, of *served* ones.
 
-        If nearly all files are gone, or the pattern does not match them any more, their documents are kept, unless
-        the caller allows otherwise.
+        If nearly all files are gone, or the pattern does not match them any more, or rules exclude all, their documents
+        are kept, unless the caller allows otherwise.
         """
         folder, owners = self._folder, Ownership(self._folder.inside)
         missing = {note.path: note for note in self._gone if self._is_unchanged(note.path, note)}
-        lost = {
-            path
-            for path in missing
-            if not self._exclusions.explained(path) and owners.owner(f"{root_of(folder)}/{path}") is None
-        }
-        if not self._allow_empty and seems_unmounted(self._update.files, folder, len(lost), served):
+        own = {path for path in missing if owners.owner(f"{root_of(folder)}/{path}") is None}
+        lost = {path for path in own if not self._exclusions.explained(path)}
+        guarded = lost if has_files else own
+        if not self._allow_empty and seems_unmounted(self._update.files, folder, len(guarded), served):
             self._miss(
-                f"{folder.root} has no files any more of {len(lost):,} documents of collection {folder.name}, all or "
-                f"nearly all, so they are kept, such as {', '.join(sorted(lost)[:5])}. Is its disk mounted, and is the pattern "
-                f"{folder.pattern} correct? To remove them, run: clawmem update -c {folder.name} --allow-empty"
+                f"{folder.root} has no files any more of {len(guarded):,} documents of collection {folder.name}, all or "
+                f"nearly all, so they are kept, such as {few(sorted(guarded))}. Is its disk mounted, and are the pattern "
+                f"{folder.pattern} and the rules that exclude files correct? To remove them, run: clawmem update -c {folder.name} --allow-empty"
             )
-            missing = {path: note for path, note in missing.items() if path not in lost}
+            missing = {path: note for path, note in missing.items() if path not in guarded}
         pinned = {missing[path].id: path for path in sorted(lost & missing.keys()) if missing[path].pinned}
         remark = "was pinned, and its file is gone. If it has another text and name now, pin it again."
         self.report.lost_pins = {number: f"{path} {remark}" for number, path in pinned.items()}
