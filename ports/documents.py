@@ -183,6 +183,7 @@ class LinkKind(StrEnum):
     EMBED = "embed"  # ![[note]]
     MARKDOWN = "markdown"  # [text](note.md)
     BLOCK = "block"  # ((id)), as Logseq writes it
+    TAG = "tag"  # #note, which is a link in Logseq
 
 
 class Link(NamedTuple):

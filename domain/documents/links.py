@@ -8,8 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from urllib.parse import unquote
 
-from clawmem.domain.documents.markdown import Markdown
+from clawmem.domain.documents.markdown import Markdown, is_field
 from clawmem.domain.documents.names import EXTENSION, file_name, folded, with_part
+from clawmem.domain.documents.properties import TAG
 from clawmem.domain.text.words import FULL_STOPS, words
 from clawmem.domain.text.written_dates import day_named
 from clawmem.ports.documents import Link, LinkKind, NamedNote, NameKind, NoteName
@@ -36,9 +37,9 @@ _MARKS = re.compile(r"(?m)^[ \t]*(?:>[ \t]?)*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[
 SUPERSEDES = re.compile(r"\A\W*(?:this (?:\w+ )?)?supersedes:?\W*\[", re.IGNORECASE)
 
 
-def note_links(note: Markdown, front_matter: str = "") -> list[Link]:
+def note_links(note: Markdown, front_matter: str = "", *, has_tag_links: bool = False) -> list[Link]:
     """
-    Return the links of a note to other notes, those of its front matter first; at most `MAX_LINKS`.
+    Return the links of a note, those of its front matter first, its tags last if they are links; at most `MAX_LINKS`.
 
     A link in code, a formula or a comment, or with a backslash before it, is text, and so is one to a web address or
     to a place in the same note; ``#[[two words]]`` is a tag. *front_matter* begins on line 2 of the file.
@@ -63,6 +64,12 @@ def note_links(note: Markdown, front_matter: str = "") -> list[Link]:
         if link.kind is LinkKind.WIKILINK and link.shown:
             target, part = with_part(link.shown)
             links[at] = link._replace(target=target, key=link_keys(target)[0], part=part, shown=link.target)
+    for number, line in enumerate(note.prose.split("\n") if has_tag_links else (), start=note.first_line):
+        listed = line.partition("::")[2].split(",") if is_field(line, "tags?") else ()
+        names = [tag[1] or tag[2] for tag in TAG.finditer(line)]
+        for name in filter(None, map(str.strip, [*names, *(n for n in listed if not {*"[#"} & {*n})])):
+            context = _MARKS.sub("", line).strip()[:MAX_CONTEXT]
+            links.append(Link(LinkKind.TAG, name, link_keys(name)[0], number, context=context))
     return links[:MAX_LINKS]
 
 

@@ -284,10 +284,3 @@ def header_at(body: str, offset: int) -> tuple[str, str] | None:
     table = [*takewhile(lambda line: "|" in line, reversed(lines))]
     pairs = zip(table[2:], table[1:], strict=False)
     return next((pair for pair in pairs if is_delimiter(pair[1])), None)
-
-
-def with_columns(body: str, start: int, end: int) -> str:
-    """Return the characters from *start* to *end* of *body*, preceded by the column names if they are a table row."""
-    text = body[start:end]
-    header = header_at(body, start) if "|" in text and "\n" not in text else None
-    return f"{column_names(header[0])}\n{text}" if header else text

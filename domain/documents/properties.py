@@ -42,7 +42,7 @@ _FIELD = re.compile(
     re.MULTILINE,
 )
 # A tag stands after a blank and has a letter. #[[two words]] is a tag in Logseq.
-_TAG = re.compile(
+TAG = re.compile(
     r"#(?<!\S#)(?:\[\[([^\[\]\n]+)\]\]"
     r"|(?=[\d/-]*[^\W\d]|[\d/-]*[^\x00-\x7f])((?:[\w/-]|[^\x00-\x7f\s\u2000-\u206f\u3000-\u303f])+))"
 )
@@ -71,7 +71,7 @@ def note_tags(declared: Iterable[str], note: Markdown) -> tuple[str, ...]:
     A tag in a text is ``#tag`` or ``#above/below`` after a blank, with at least one letter. A tag in code, a formula,
     a comment, a link or an HTML element is none.
     """
-    inline = _TAG.finditer(_NO_TEXT.sub(" ", note.prose)) if _TAG.search(note.body) else ()
+    inline = TAG.finditer(_NO_TEXT.sub(" ", note.prose)) if TAG.search(note.body) else ()
     tags: dict[str, str] = {}
     for tag in filter(None, map(bare_tag, (*declared, *(match[1] or match[2] for match in inline)))):
         tags.setdefault(folded(tag), normalize("NFC", tag))

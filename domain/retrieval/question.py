@@ -145,7 +145,7 @@ class Question:
 
     @cached_property
     def named_time(self) -> TimeRange | None:
-        """Time that the text names; without a topic also one to come ("What is planned for tomorrow?")."""
+        """Time that the text names; without a topic also one to come ("Anything planned tomorrow?")."""
         named = temporal_range(self.text, now_ms=self.now_ms, zone=self.zone)
         coming = None if named else coming_days(self.text, now_ms=self.now_ms, zone=self.zone)
         first, last, rest = coming or ("", "", "")

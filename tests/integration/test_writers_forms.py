@@ -90,11 +90,14 @@ def test_names_of_logseq(invoke: Invoke, tmp_path: Path) -> None:
         "UPPER": "Upper.md",
     }
     links = "\n".join([*(f"- [[{target}]]" for target in ends), "[F sharp](F%23.md)"])
-    ends["F#.md"] = "F#.md"
+    links += "\n- Rang #[[Gwil Spars]] #ash of #larch\n  tags:: [[upper]], oak\n"
+    ends |= {name: f"pages/{name}.md" for name in ("Gwil Spars", "larch", "oak")} | {"F#.md": "F#.md"}
     write_notes(
         tmp_path / "v",
         {**dict.fromkeys(ends.values(), "Text.\n"), "links.md": links, "202603091530.md": "Id.\n"}
-        | {"pages/reading.md": "date:: [[Mar 5th, 2026]]\ntitle:: Reading: Q?\n\n- Text\n  title:: Dune\n"}
+        | {
+            "pages/reading.md": "date:: [[Mar 5th, 2026]]\ntitle:: Reading: Q?\n\n- Text\n  title:: Dune\n  type:: find\n  tags:: elm\n"
+        }
         | {"pages/tides.md": "---\nid: '20240102130000'\n---\nText.\n"}
         | {"logseq/config.edn": '{:journal/page-title-format "EEE, dd-MM-yyyy"}'},
     )
@@ -102,12 +105,16 @@ def test_names_of_logseq(invoke: Invoke, tmp_path: Path) -> None:
 
     found = ask_json(invoke, "links", "v/links.md")["links"]
 
-    assert {one["written"]: one["target"].removeprefix("v/") for one in found} == ends
+    assert {one["written"]: (one["target"] or "").removeprefix("v/") for one in found} == ends | {"ash": ""}
+    assert "v/" not in invoke("links", "--broken").stdout  # a tag needs no page
     assert ask_json(invoke, "get", "[[Mon, 09-03-2026]]")["file"] == "v/journals/2026_03_09.md"
     assert ask_json(invoke, "get", "upper")["file"] == "v/sub/upper.md"
     notes = ask_json(invoke, "list", "--limit", "50")["documents"]
     days = {note["title"]: note["authored_at"][:10] for note in notes}
     assert "a/b/c" in days and days["Reading: Q?"] == "2026-03-05"
+    # Those of a block are no properties of its page, but are found.
+    assert {note["content_type"] for note in notes} == {"note"} and "elm" not in invoke("tags").stdout
+    assert "v/pages/reading.md" in invoke("list", "--where", "type=find").stdout
 
 
 def test_vaults_of_other_programs(invoke: Invoke, tmp_path: Path) -> None:

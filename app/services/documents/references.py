@@ -92,7 +92,8 @@ def found_links(
             is_file = link_targets(link, "", source.path, near) if present else "." in link.target
             page = link_keys(link.target)[0]
             is_time = parse_iso(page) is not None or re.fullmatch(r"\d{4}(?:-(?:\d\d|w\d\d|q\d))?", page)
-            if not (is_file or is_time):  # a day, week, month or year needs no page
+            # A tag, and a day, week, month or year, need no page.
+            if not (is_file or is_time or link.kind is LinkKind.TAG):
                 names = [name for key in link_keys(link.target) for name in named.get(key, ())]
                 meant = [
                     n for n in names if link_targets(link, n.collection, n.path, names)[:1] == [n.document_id]

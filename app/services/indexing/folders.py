@@ -173,7 +173,7 @@ class Exclusions:
     that they may exclude.
 
     ``unreadable`` are folders whose ignore file cannot be read: no record below them is changed. ``journal_format`` is
-    that of the days in links of a graph of Logseq.
+    that of the days in links of a graph of Logseq, empty in other folders.
     """
 
     def __init__(self, files: FileSource, folder: Folder) -> None:
@@ -200,7 +200,7 @@ class Exclusions:
             with suppress(SourceUnreadable):
                 settings = self._files.read(self._folder.root, f"{path}/config.edn").decode(errors="replace")
                 stated = re.search(r'^[\s{]*:journal/page-title-format\s+"([^"]+)"', settings, re.MULTILINE)
-                self.journal_format = stated[1] if stated else ""
+                self.journal_format = stated[1] if stated else "MMM do, yyyy"  # by default
         if name == OWN or (name == GIT and self._folder.gitignore):
             try:
                 source = Path(self._folder.root, path)

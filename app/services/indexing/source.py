@@ -70,7 +70,7 @@ def parse_source(
     copying, cloning or touching a file does not make a note new.
 
     Malformed front matter is treated as body, with a complaint, so that no text is lost. A time of day without an
-    offset is in *zone*. A journal has its day in *journal_format* as an alias.
+    offset is in *zone*. A journal has its day in *journal_format* as an alias; only a note of Logseq has such a format.
 
     Raises:
         SourceUnreadable: no text, more than `MAX_TEXT` bytes of it, or more than `MAX_FRAGMENTS` fragments.
@@ -83,7 +83,7 @@ def parse_source(
         note, front_matter, complaint = Markdown(extracted.body), "", extracted.warning
         declared = Declarations(links=note_links(note) if extracted.has_links else [])
     else:
-        note, front_matter, facts, declared, complaint = _note(data, path, parse_front_matter)
+        note, front_matter, facts, declared, complaint = _note(data, path, parse_front_matter, journal_format)
     if journal := formatted_day(names.file_name(path), journal_format):
         facts = facts._replace(aliases=(*facts.aliases, journal))
     if project and not any(given.name.casefold() == "project" for given in declared.properties):
@@ -94,9 +94,6 @@ def parse_source(
     if known is not None and known.hash == digest:
         modified_ms = times.parse_iso(known.modified_at) or modified_ms
     kind = frontmatter.content_type(facts.content_type, path)
-    if kind == "note" and facts.content_type is None:  # one word that people or other programs use as a type
-        types = [given.key.strip("[]") for given in declared.properties if given.name.casefold() == "type"]
-        kind = next((name for name in types if re.fullmatch(r"[^\W\d][^\s,.;:/]*", name)), kind)
     dated = [
         *(heading.label for heading in note.headings if not names_limit(heading.label)),
         day_at_opening(note.body, modified_ms + 86_400_000),
@@ -152,7 +149,7 @@ def _check_length(size: int, path: str) -> None:
 
 
 def _note(
-    data: bytes, path: str, parse_front_matter: ParseFrontMatter
+    data: bytes, path: str, parse_front_matter: ParseFrontMatter, journal_format: str
 ) -> tuple[Markdown, str, frontmatter.Facts, Declarations, str | None]:
     """Return the text of a note, its front matter, what that and the text declare, and a problem of the file."""
     text, warning = decode(data, path)
@@ -187,13 +184,18 @@ def _note(
     if note.text != note.body:
         note = Markdown(note.text, parts.body_line)
     facts, fields = frontmatter.facts(raw), inline_fields(note)
-    page = [row.lstrip("-*+ ").partition("::") for row in takewhile(is_field, note.body.lstrip().split("\n"))]
-    # As Logseq has no front matter.
-    of_page = frontmatter.facts({name: value.strip() for name, _, value in page})
+    # As Logseq has no front matter, the first block has the properties of the page.
+    page = inline_fields(Markdown("\n".join(takewhile(is_field, note.body.lstrip().split("\n")))))
+    of_page, own = frontmatter.facts(dict(page)), page if journal_format else fields
     facts = facts._replace(title=facts.title or of_page.title, date=facts.date or of_page.date)
-    tags = note_tags((*facts.tags, *(value for name, value in fields if name == TAGS)), note)
-    aliases = (*facts.aliases, *(value for name, value in fields if name == "aliases"))
-    links, properties = note_links(note, head), note_properties(raw, fields, tags, aliases)
+    tags = note_tags((*facts.tags, *(value for name, value in own if name == TAGS)), note)
+    aliases = (*facts.aliases, *(value for name, value in own if name == "aliases"))
+    links = note_links(note, head, has_tag_links=journal_format != "")
+    properties = note_properties(raw, fields, tags, aliases)
+    kind = frontmatter.content_type(facts.content_type, path)
+    if kind == "note" and facts.content_type is None:  # one word that people or other programs use as a type
+        types = [p.key.strip("[]") for p in note_properties(raw, own, (), ()) if p.name.casefold() == "type"]
+        kind = next((name for name in types if re.fullmatch(r"[^\W\d][^\s,.;:/]*", name)), kind)
     # Of a sentence that supersedes, the first link is meant.
     named = {link.context: link.target for link in reversed(links) if SUPERSEDES.match(link.context)}
     claims = Claims((*facts.supersedes, *reversed(named.values())), facts.superseded_by)
@@ -201,4 +203,5 @@ def _note(
     if parts.is_unclosed:
         malformed = f"front matter taken as text: it has no line {parts.body[:3]} at its end"
     complaints = "; ".join(filter(None, (warning, malformed, *facts.faults)))
-    return note, parts.text, facts._replace(tags=tags, aliases=aliases), declared, complaints or None
+    facts = facts._replace(tags=tags, aliases=aliases, content_type=kind)
+    return note, parts.text, facts, declared, complaints or None

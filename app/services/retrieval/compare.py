@@ -7,11 +7,11 @@ from clawmem.app.services.retrieval.confidence import WORDS_LOOKED_UP
 from clawmem.app.services.retrieval.models import LATE_INTERACTION, reason_of
 from clawmem.app.services.retrieval.request import MAX_LIMIT, RetrievalRequest, Unit
 from clawmem.app.services.retrieval.work import Candidate, LoadedTexts, Trace, Work
-from clawmem.domain.documents.markdown import with_columns
 from clawmem.domain.documents.names import document_names
 from clawmem.domain.retrieval import grains, late_interaction
 from clawmem.domain.retrieval.fusion import meaning_share, rarity
 from clawmem.domain.retrieval.grains import LINE_WEIGHTS, VECTOR
+from clawmem.domain.retrieval.snippets import with_columns
 from clawmem.domain.text.words import words
 from clawmem.ports.errors import ClawmemError
 from clawmem.ports.indexes import LexicalIndex
