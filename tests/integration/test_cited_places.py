@@ -65,15 +65,6 @@ def from_json(found: Iterable[dict[str, Any]]) -> Iterator[Cited]:
         yield Cited(one["path"], one["start_line"], one["end_line"], one["snippet"])
 
 
-def from_terminal(printed: str, collection: str) -> Iterator[Cited]:
-    """What a terminal shows: a head with the place, the title, and indented lines."""
-    head = re.compile(rf"{collection}/(.+\.md):(\d+)(?:-(\d+))?  #")
-    for block in re.split(r"\n(?=\S)", printed):
-        if match := head.match(block):
-            text = "\n".join(line for line in block.split("\n")[2:] if line.startswith("    "))
-            yield Cited(match[1], int(match[2]), int(match[3] or match[2]), text)
-
-
 class QuestionedVault(NamedTuple):
     """A vault that can be asked, its folder, and questions to it."""
 

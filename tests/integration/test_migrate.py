@@ -33,7 +33,7 @@ QUESTIONS = (
     "消息队列为什么改用 Postgres, how many no-shows were there in July"
 ).split(", ")
 TIED = 1  # of the best, which another engine may rank just behind the next
-VERBS = ("search", "vsearch")
+VERBS = ("search", "vsearch", "query")
 AGREED = "Files, records and indexes agree.\n"
 METHODS = {
     "sqlite": ("FTS5", "sqlite-vec"),
