@@ -18,7 +18,7 @@ from programs import kill, start_program
 from clawmem.adapters.models.local import StaticEmbedder
 from clawmem.ports.records import Role
 
-NOTES = 30
+NOTES = 20
 ELSEWHERE = {"sqlite": "tantivy", "tantivy": "sqlite", "lancedb": "sqlite"}  # where a migration comes from
 COMMANDS = {
     "update": ["update", "--embed"],
