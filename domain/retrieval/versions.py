@@ -81,9 +81,13 @@ def subject_name(path: str) -> tuple[str, str] | None:
     """
     folder, _, file = path.rpartition("/")
     name = _FROM_ON.sub(" ", file.rpartition(".")[0].casefold().replace("-", " ").replace("_", " "))
-    years = {word for word in words(name) if len(word) == 4 and word.isdecimal() and word[:2] in ("19", "20")}
-    subject = [word for word in words(name) if word not in _VERSION_WORDS | years]
+    subject = [word for word in words(name) if word not in _VERSION_WORDS | years_in(name)]
     return (folder, " ".join(subject)) if any(word.isalpha() and len(word) > 1 for word in subject) else None
+
+
+def years_in(text: str) -> frozenset[str]:
+    """Return the words of *text* that are years, from 1900 to 2099."""
+    return frozenset(w for w in words(text) if len(w) == 4 and w.isdecimal() and w[:2] in ("19", "20"))
 
 
 def decision_subjects(path: str) -> frozenset[tuple[str, ...]]:

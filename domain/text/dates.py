@@ -1,5 +1,8 @@
 """
-Times that a text names, in English and German: dates, months, quarters, seasons, weekdays, and times before today.
+Times that a text names: dates, months, quarters, seasons, weekdays, and times before today.
+
+The phrases are those of English and German; of French, Italian, Portuguese and Spanish the relative times of CLDR are read,
+and months and years after their prepositions. French "hier" is missing, which is "here" in German.
 
 A phrase such as "last week", "March 2025" or "gestern" always names a time. A bare month, year, weekday or season only
 does after a word that expects a time ("in", "since", "zwischen"). A time that is wrongly recognised in a question hides
@@ -24,7 +27,7 @@ _FIRST_DAY = date(FIRST_YEAR, 1, 1)  # no note has an earlier date
 _EPOCH = EPOCH.replace(tzinfo=UTC)
 # Times are moved and put in other zones, which the first and last year of the calendar do not allow.
 _EARLIEST_MS, _LATEST_MS = ((datetime(year, 1, 1) - EPOCH) // MILLISECOND for year in (MINYEAR + 1, MAXYEAR))
-_LOWER = str.maketrans("ABCDEFGHIJKLMNOPQRSTUVWXYZÄÖÜ", "abcdefghijklmnopqrstuvwxyzäöü")  # keeps offsets
+_LOWER = str.maketrans("ABCDEFGHIJKLMNOPQRSTUVWXYZÄÉÖÚÜ", "abcdefghijklmnopqrstuvwxyzäéöúü")  # keeps offsets
 _QUOTES = frozenset("\"'`*_“”‘’«»„")  # quotes around a name of a time mark a title
 _MONTHS_IN = {"month": 1, "quarter": 3, "half": 6, "year": 12}
 _DAYS_IN = {"minute": 0, "hour": 0, "day": 1, "week": 7}
@@ -35,13 +38,19 @@ _UNITS = dict(
     for pair in """
     minute:minute hour:hour day:day week:week month:month quarter:quarter year:year
     stunde:hour tag:day woche:week monat:month quartal:quarter jahr:year
+    hora:hour día:day semana:week mes:month trimestre:quarter año:year dia:day mês:month ano:year
+    heure:hour jour:day semaine:week mois:month ans:year année:year
+    giorno:day giorni:day settimana:week settimane:week mese:month mesi:month anno:year anni:year
     """.split()
 )
 _COUNTS = {
     **{name: (number, number) for name, number in NUMBERS.items()},
-    **dict.fromkeys("a an ein einem einer".split(), (1, 1)),
+    **dict.fromkeys("a an ein einem einer un una une um uma".split(), (1, 1)),
+    "due": (2, 2),
     **dict.fromkeys(("a couple of", "couple of", "a couple"), (2, 3)),
-    **dict.fromkeys(("a few", "few", "several", "ein paar", "paar", "einigen"), A_FEW),
+    **dict.fromkeys(
+        ("a few", "few", "several", "ein paar", "paar", "einigen", "unos", "unas", "quelques"), A_FEW
+    ),
 }
 _ALSO_PEOPLE = frozenset("april may june august jan mars julio".split())
 # Months and seasons that are also a person, a verb or a thing must stand at the end of a clause or before a word that
@@ -58,17 +67,18 @@ _WORDS = {
     "season": rf"(?P<season>{any_of(SEASONS)})",
     "weekday": rf"(?P<weekday>{any_of(WEEKDAYS.keys() - {'wed', 'sat', 'sun'})})(?!\s+the\s+\d)",
     "on_weekday": rf"(?:(?:{any_of(WEEKDAYS)})\b\.?,?\s+)?",
-    "day": rf"(?P<day>{_NUMBER_OF_DAY})(?:st|nd|rd|th|\.)?",
+    "day": rf"(?P<day>{_NUMBER_OF_DAY})(?:st|nd|rd|th|er|\.)?",
     "to_day": r"(?:(?:\s*[-–]\s*|\s+(?:and|to|through|until|bis|und)\s+(?:the\s+)?)"
     rf"(?P<to_day>{_NUMBER_OF_DAY})(?:st|nd|rd|th|\.)?)?",
     "year": _YEAR,
-    "of_year": rf"(?:,?\s+(?:of\s+)?(?:{_YEAR}|['’](?P<short>\d\d)"
+    "of_year": rf"(?:,?\s+(?:(?:of|del?)\s+)?(?:{_YEAR}|['’](?P<short>\d\d)"
     r"|(?P<near>last|this|letzten|vorigen|dieses)\s+(?:year|jahres)))",
     "part": rf"(?:the\s+|im\s+)?(?P<ordinal>{any_of(ORDINALS)})\s+(?P<part>quarter|half|quartal|halbjahr)",
     "count": rf"(?P<count>{any_of(_COUNTS)}|[1-9]\d{{0,3}})".replace(r"\ ", r"\s+"),
     "unit": rf"(?P<unit>{any_of(_UNITS)})(?:e?n|e?s|e)?",
     "last": r"(?:last|previous|letzte[nrms]?|vorige[nrms]?|vergangene[nrms]?)",
-    "this": r"(?:this|(?:the\s+)?current|diese[nrms]?)",
+    "this": r"(?:this|(?:the\s+)?current|diese[nrms]?|est[ae]|cet?|cette|quest[ao])",
+    "past_after": r"(?:pasad[oa]|derni[eè]re?|scors[oa]|passad[oa])",
     "the": r"(?:(?:the|this|these|die|den|der)\s+)?",
     # "The last three weeks of the trip" are part of an event at an unknown time.
     "no_event": r"(?!\s+(?:of|des|der)\s+(?:the|this|that|his|her|its|their|an?|[a-z]+['’]s)\b)",
@@ -79,7 +89,7 @@ _END = (
     r"(?!\w|[/\\@=]\w|[-.:]\w|\s*%)"
     r"(?!(?<=\d)\s+(?:(?!does\b|its\b|says\b|always\b)[a-z]+[^\Waious]s|people|px|[kmg]b|km|kg|usd|eur)\b)"
 )
-_BEGIN = re.compile(r"(?<![\w/\\.@#$€£=-])(?=[a-zäöü0-9])")
+_BEGIN = re.compile(r"(?<![\w/\\.@#$€£=-])(?=[^\W_])")
 
 
 class TimeRange(NamedTuple):
@@ -298,26 +308,32 @@ def _table(
 # The day is the finest unit: a finer range would exclude notes that are only dated by day.
 _TIMES = _table(
     {
-        "(?:earlier )?today|tonight|this (?:morning|afternoon|evening)|heute": lambda it: it.period("day"),
-        "(?:yesterday|gestern)(?: (?:morning|afternoon|evening|night|abend))?": lambda it: it.period(
-            "day", -1
+        "(?:earlier )?today|tonight|this (?:morning|afternoon|evening)|heute|hoy|aujourd['’]hui|oggi|hoje": lambda it: (
+            it.period("day")
         ),
-        "the day before yesterday|vorgestern": lambda it: it.period("day", -2),
+        "(?:yesterday|gestern|ayer|ieri|ontem)(?: (?:morning|afternoon|evening|night|abend))?": lambda it: (
+            it.period("day", -1)
+        ),
+        "the day before yesterday|vorgestern|anteayer|avant-hier|l['’]altro ieri|anteontem": lambda it: (
+            it.period("day", -2)
+        ),
         "last night|letzte nacht": lambda it: Days(it.period("day", -1).first, it.period("day").after),
         "the other (?P<unit>day)": lambda it: Days(it.earlier(A_FEW[1]), it.earlier(A_FEW[0]) + ONE_DAY),
-        r"(?<!half\s){count} {unit} (?:ago|back)": _Phrase.ago,
-        "vor {count} {unit}": _Phrase.ago,
+        r"(?<!half\s){count} {unit} (?:ago|back|fa)": _Phrase.ago,
+        "(?:vor|hace|il y a|há) {count} {unit}": _Phrase.ago,
         "{the}{last} {count} {unit}{no_event}": lambda it: it.last(it.counts()[1]),
-        "{the}past {count} {unit}": lambda it: it.last(it.counts()[1]),
+        "(?:{the}past|últim[ao]s|ultim[ei]) {count} {unit}": lambda it: it.last(it.counts()[1]),
         "{the}(?:last|past) {unit}(?<=[a-z]s){no_event}": lambda it: it.last(A_FEW[1]),
         "{the}past {unit}(?<!s)": lambda it: it.last(1),
         "{this} {unit}": _Phrase.period,
         "{the}{last} {unit}(?<!days)(?<!weeks)(?<!months)(?<!years){no_event}": lambda it: it.period(away=-1),
+        "{unit} {past_after}|l['’]an dernier": lambda it: it.period("" if it.text("unit") else "year", -1),
         "{the}{unit} before last": lambda it: it.period(away=-2),
         "vorletzte[nrs]? {unit}": lambda it: it.period(away=-2),
         "this(?: past)? weekend|dieses wochenende": lambda it: it.weekday(it.now.date(), "saturday", 2),
         "last weekend|letztes wochenende": lambda it: it.weekday(it.period("day", -2).first, "saturday", 2),
         "(?:{last}|this past) {weekday}": lambda it: it.weekday(it.period("day", -1).first),
+        "(?:el )?{weekday} {past_after}": lambda it: it.weekday(it.period("day", -1).first),
         "{weekday} (?:of |in )?(?:the )?last week": lambda it: it.weekday(
             it.period("week", -1).after - ONE_DAY
         ),
@@ -330,7 +346,7 @@ _TIMES = _table(
         r"(?P<part>[qh])(?P<nth>[1-4]){of_year}": _Phrase.part,
         r"{year}(?:-|\s*)(?P<part>[qh])(?P<nth>[1-4])": _Phrase.part,
         "{on_weekday}{month} (?:the )?{day}{to_day}{of_year}?": _Phrase.part,
-        "{on_weekday}(?:the )?{day}{to_day} (?:of )?{month}{of_year}?": _Phrase.part,
+        "{on_weekday}(?:the )?{day}{to_day} (?:(?:of|de) )?{month}{of_year}?": _Phrase.part,
         r"{year}(?P<mark>[-/])(?P<number>\d\d)(?P=mark)(?P<day>\d\d)(?:(?:t|\s+)\d\d:[\d:.]+z?)?": _Phrase.day,
         r"(?P<day>\d\d?)\.\s?(?P<number>\d\d?)\.\s?{year}": _Phrase.day,
         "{year}-(?P<number>0[1-9]|1[0-2])": _Phrase.part,
@@ -372,7 +388,7 @@ _IN_BARE = _table({r"{month}(?!['’]s\b)(?<!mars)": _Phrase.part})
 
 # Words before a time that name a part of it; those without a measure ("early", "end of") mean the whole.
 _PART = _pattern(
-    "(?:(?:the )?(?:start|beginning|middle|end|course) of|the month of|early|mid|late|anfang|mitte|ende"
+    "(?:(?:the )?(?:start|beginning|middle|end|course) of|the month of|early|mid|late|anfang|mitte|ende|(?:principios|mediados|finales) de|début|fin"
     f"|{{the}}(?:(?P<ordinal>{any_of(ORDINALS)}|opening)|(?P<last>last|final|closing|letzte[nrms]?)) "
     "(?:{count} )?(?:(?P<half>half|hälfte)|(?:{weekday}|(?P<saturday>weekend|wochenende))|{unit}(?<!year)(?<!jahr)(?P<plural>(?<=[a-z]s))?)"
     " (?:of|in|im|vom|des))",
@@ -385,19 +401,19 @@ _ONWARDS = re.compile(r"(?<!\s)\s+(?:on(?:wards?)?|forwards?)(?!\w)")
 _OPENERS = [
     (kind, _pattern(words, r"\s+"), joiner)
     for kind, words, joiner in (
-        ("since", "since|starting(?: in| on| from)?|seit|ab", None),
-        ("after", "after|later than|nach(?: dem)?", None),
-        ("before", "before|prior to|earlier than|vor(?: dem)?", None),
+        ("since", "since|starting(?: in| on| from)?|seit|ab|desde|depuis|dal", None),
+        ("after", "after|later than|nach(?: dem)?|después de|après|dopo|depois de", None),
+        ("before", "before|prior to|earlier than|vor(?: dem)?|antes de|avant|prima di", None),
         (
             "until",
-            "until|till?|up (?:to|until)|as[ -](?:of|at|per)|(?:zum )?stand:?(?: vom)?|no later than|bis",
+            "until|till?|up (?:to|until)|as[ -](?:of|at|per)|(?:zum )?stand:?(?: vom)?|no later than|bis|hasta|até|fino a",
             None,
         ),
         ("by", "by", None),
-        ("between", "between|zwischen", re.compile(r"(?<!\s)\s+(?:and|und)\s+")),
+        ("between", "between|zwischen|entre|tra", re.compile(r"(?<!\s)\s+(?:and|und|y|et|e)\s+")),
         ("from", "from|vo[nm]", _TO),
-        ("in", "in|im|during|throughout|within|während|aus(?: dem)?|für(?: den)?", _OR),
-        ("on", "on|am|over|at(?= the weekend)", _OR),
+        ("in", "in|im|during|throughout|within|während|aus(?: dem)?|für(?: den)?|en|em", _OR),
+        ("on", "on|am|el|over|at(?= the weekend)", _OR),
     )
 ]
 _BEFORE_NAME = re.compile(r"\b(?:in|im|on|am|for|für|by|until|bis)\s+\Z")
@@ -412,7 +428,7 @@ _FUTURE = re.compile(
     re.IGNORECASE,
 )
 _HINT = re.compile(
-    rf"\d|{any_of([*_UNITS, *MONTHS, *WEEKDAYS, *SEASONS])}|night|heute|gestern|morning|afternoon|evening"
+    rf"\d|{any_of([*_UNITS, *MONTHS, *WEEKDAYS, *SEASONS])}|night|heute|gestern|hoy|hoje|hui|oggi|ayer|ieri|ontem|morning|afternoon|evening"
 )
 
 

@@ -123,10 +123,13 @@ class _Notes:
         """
         Whether a note has a time of its own, and one after that of the *older* note; a correction may be of its day.
 
-        A text of others, a draft, an overview or the note of a day to come changes no note of the owner.
+        A text of others, a draft, an overview or the note of a day to come changes no note of the owner; nothing changes
+        the note of the year that the question names.
         """
         new, old, terms = self.document(number), self.document(older), self.question.forms.words
         if (parse_iso(new.authored_at) or 0) > self.question.now_ms:
+            return False
+        if versions.years_in(self.question.text) & versions.years_in(old.path) - versions.years_in(new.path):
             return False
         until = None if CORRECTION.match(self.body(number)) else DAY
         is_later = self.may_be_copied(old) or new.authored_at[:until] > old.authored_at[:until]

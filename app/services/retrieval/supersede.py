@@ -47,6 +47,7 @@ def supersede(
             for other in [other for other in listed if number in newer.get(other, ())]:
                 _lift(listed, number, [other], SUCCESSION, -ABOVE if (other, number) in lesser else ABOVE)
     until = question.named_time and question.named_time.authored_until
+    years = versions.years_in(question.text)  # "prices 2025" is the note of that name
     families: dict[tuple[str, ...], list[int]] = {}  # by collection and subject
     for number, document in ((n, c.document) for n, c in listed.items() if c.document):
         is_decision = document.content_type == "decision"
@@ -65,6 +66,8 @@ def supersede(
             if (note := listed[number].document) and listed[number].relevance >= least
         }
         order = versions.in_wanted_order(dated, question.version, until)
+        names = {number: note.path for number in order if (note := listed[number].document)}
+        order.sort(key=lambda number: years.isdisjoint(versions.years_in(names[number])))
         for place in range(len(order) - 2, -1, -1):
             _lift(listed, order[place], order[place + 1 :], VERSION)
     places = {(note.collection, note.path): note for c in listed.values() if (note := c.document)}
