@@ -10,7 +10,7 @@ from clawmem.domain.briefing.blocks import TITLE_CHARS, shortened
 from clawmem.domain.capture.cues import Kind, kind_of, sentences
 from clawmem.domain.documents.frontmatter import content_type
 from clawmem.domain.retrieval.query_forms import content_words
-from clawmem.domain.retrieval.versions import CHANGE, CORRECTION, SHARED_WITH_CHANGE
+from clawmem.domain.retrieval.versions import CHANGE, CORRECTION, SHARED_WITH_CHANGE, replaced_numbers
 from clawmem.domain.text.likeness import has_words
 from clawmem.domain.text.vocabulary import denies
 from clawmem.domain.text.words import slug, words
@@ -21,7 +21,6 @@ from clawmem.ports.sessions import Speaker
 FOLDER = "_clawmem"  # of a collection, without the setting `inbox`
 MOST_CHARACTERS = 100_000  # of a text
 _NAME_CHARS = 40  # of the words of a file name, at most four bytes each; file systems allow 255 bytes
-_NO_LONGER = frozenset("not longer nicht statt instead".split())  # up to three words before a number
 _NUMBER = re.compile(r"[+(]{0,2}\d[\d\s()/.-]{4,}\d")  # of a telephone, an account or a card
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]")  # not tabs, line ends, marks of direction
 
@@ -39,13 +38,6 @@ def _denials(text: str) -> Iterator[tuple[list[str], list[str]]]:
     for clause in map(words, re.split(r"[^\w\s'’/-]", text)):
         for at in [n for n, word in enumerate(clause) if word in ("instead", "statt") or denies(word)][:1]:
             yield clause[at + 1 :], clause[:at]
-
-
-def replaced_numbers(text: str) -> frozenset[str]:
-    """Return the numbers that *text* says do not hold: "68, not 62", "nicht mehr 62", "instead of 62", "not in room 12"."""
-    spelt = words(text)
-    after = (spelt[at + 1 : at + 4] for at, word in enumerate(spelt) if word in _NO_LONGER)
-    return frozenset(n for n in (next(filter(str.isdecimal, near), "") for near in after) if n)
 
 
 def corrects(text: str, line: str) -> float:

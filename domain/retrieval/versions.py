@@ -58,6 +58,7 @@ CORRECTION = re.compile(  # the beginning of a note
     r"|i was (?:wrong|mistaken)|my mistake"
     r"|korrektur|berichtigung|eigentlich|doch nicht|(?:ich habe? mich|da habe? ich mich) (?:geirrt|vertan))\b"
 )
+_NO_LONGER = frozenset("not longer nicht statt instead".split())  # up to three words before a number
 _END = re.compile(r"[.!?](?=\s)|\n")
 # A number with its currency, or the words after it; a date or a version has none.
 _VALUE = re.compile(
@@ -165,14 +166,26 @@ def successor_label(path: str, written: str) -> str:
     return f"superseded by {' '.join(path.splitlines())} ({written[:10]})"
 
 
+def replaced_numbers(text: str) -> frozenset[str]:
+    """Return the numbers that *text* says do not hold: "68, not 62", "nicht mehr 62", "instead of 62", "not in room 12"."""
+    spelt = words(text)
+    after = (spelt[at + 1 : at + 4] for at, word in enumerate(spelt) if word in _NO_LONGER)
+    return frozenset(n for n in (next(filter(str.isdecimal, near), "") for near in after) if n)
+
+
 def states_change(body: str, topic: Collection[str], older: str) -> bool:
     """
     Whether a sentence of *body*, a newer note, has a marker of change, or corrects, and is about the subject of the
     passage *older*.
 
-    *topic* are the content words of the question, which the older passage answers.
+    *topic* are the content words of the question, which the older passage answers. Of "10:00, not 8:30" the passage has
+    the 8.
     """
-    for sentence in map(content_words, _changes(body)):
+    held = words(older)
+    stated = (
+        line for line in _changes(body) if not (gone := replaced_numbers(line)) or gone.intersection(held)
+    )
+    for sentence in map(content_words, stated):
         common = _shared(topic, sentence)
         known = content_words(older) if common else ()
         also = [word for word in sentence if word in known and not _shared([word], common)]

@@ -9,7 +9,7 @@ from clawmem.app.services.retrieval.request import RetrievalRequest, Unit
 from clawmem.app.services.retrieval.supersede import ABOVE, SUCCESSION
 from clawmem.app.services.retrieval.work import Candidate, LoadedTexts, RetrievalStores, Trace, Work
 from clawmem.domain.capture.cues import answering_sentences
-from clawmem.domain.capture.remembering import corrected_topic, corrects, replaced_numbers
+from clawmem.domain.capture.remembering import corrected_topic, corrects
 from clawmem.domain.documents.times import parse_iso
 from clawmem.domain.retrieval import versions
 from clawmem.domain.retrieval.calibrated import standing
@@ -143,7 +143,8 @@ class _Notes:
     def corrects(self, number: int, passage: str) -> float:
         """Return how much a short note corrects a *passage*, by how it begins or by a number that does not hold."""
         text = self.body(number)[: SHORT_NOTE + 1]
-        is_about = CORRECTION.match(text) or not replaced_numbers(text).isdisjoint(words(passage))
+        replaced = versions.replaced_numbers(text)
+        is_about = not replaced.isdisjoint(words(passage)) if replaced else CORRECTION.match(text)
         return corrects(text, passage) if is_about and len(text) <= SHORT_NOTE else 0
 
     def changes(self, number: int, older: int, passage: str) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from clawmem.domain.capture.remembering import replaced_numbers
+from clawmem.domain.retrieval.versions import replaced_numbers
 
 
 @pytest.mark.parametrize(
