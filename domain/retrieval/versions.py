@@ -205,10 +205,10 @@ def states_other_value(body: str, topic: Collection[str], older: str) -> bool:
     €865 a month". Several numbers in a unit are a list of other things.
     """
     answers = [sentence for sentence in _END.split(older) if _shared(topic, content_words(sentence))]
-    known = _values("\n".join(answers))
+    known = _single_values("\n".join(answers))
     for sentence in _END.split(body) if known else ():
-        single = {unit: numbers for unit, numbers in _values(sentence).items() if len(numbers) == 1}
-        is_other = any(single[unit].isdisjoint(known[unit]) for unit in single.keys() & known.keys())
+        single = _single_values(sentence)
+        is_other = any(known.get(unit, numbers).isdisjoint(numbers) for unit, numbers in single.items())
         common = _shared(topic, content_words(sentence)) if is_other else []
         if len(common) >= max(ASKED, len(topic) / 2) and _shared(common, content_words(older)):
             return True
@@ -222,13 +222,13 @@ def _changes(body: str) -> Iterator[str]:
     yield from filter(CHANGE.search, others)
 
 
-def _values(text: str) -> dict[str, set[str]]:
-    """Return the numbers of *text* by their units: signs of currencies, and the content words after a number."""
+def _single_values(text: str) -> dict[str, set[str]]:
+    """Return the units of *text* with one number, and that: signs of currencies, and the content words after a number."""
     values: dict[str, set[str]] = defaultdict(set)
     for sign, number, sign_after, following in _VALUE.findall(text):
         for unit in {sign, sign_after, *content_words(following)} - {"", *MONTHS}:
             values[unit].add(number)
-    return values
+    return {unit: numbers for unit, numbers in values.items() if len(numbers) == 1}
 
 
 def _shared(topic: Iterable[str], others: Collection[str]) -> list[str]:
