@@ -78,7 +78,8 @@ def mark_changes(stores: RetrievalStores, request: RetrievalRequest, work: Work,
     if request.unit is Unit.DOCUMENT and lead in first and not notes.may_be_copied(notes.document(lead)):
         near = [c for c in order if c.score >= COMPARABLE * order[0].score]
         near = [c for c in near if c.document_id in first and SUCCESSION not in c.terms]
-        rivals = (c.document for c in near if notes.is_later(c.document_id, lead))
+        later = (c for c in near if notes.is_later(c.document_id, lead))
+        rivals = (c.document for c in later if not notes.repeats(c.document_id, passages[lead][1]))
         order[0] = order[0]._replace(rival=next(rivals, None))
     return work.with_candidates(order)
 
@@ -146,6 +147,11 @@ class _Notes:
         replaced = versions.replaced_numbers(text)
         is_about = not replaced.isdisjoint(words(passage)) if replaced else CORRECTION.match(text)
         return corrects(text, passage) if is_about and len(text) <= SHORT_NOTE else 0
+
+    def repeats(self, number: int, answer: str) -> bool:
+        """Whether a note has all numbers of an *answer*, of which there is one at least, and tells nothing else."""
+        numbers = {word for word in words(answer) if any(map(str.isdigit, word))}
+        return bool(numbers) and numbers.issubset(words(self.body(number)))
 
     def changes(self, number: int, older: int, passage: str) -> bool:
         """Whether a newer note changes the *passage* of an older one, and lacks at most one word of the question more."""
