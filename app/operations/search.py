@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 from time import perf_counter
 from typing import Annotated, Any, Literal
@@ -373,11 +374,12 @@ def answer_question(
     """Return the answer of *find*, and record it with a receipt, as an answer to *verb*."""
     began, clock, documents = perf_counter(), services.clock, services.vault.documents
     now_ms, zone = clock.now_ms(), clock.zone()
+    day, question = as_of_day(request.query, now_ms=now_ms, zone=zone)
     tags, where, types = listed(request.tag), conditions_in(request.where), listed(request.content_type)
     check_filters(documents, services.vault.properties, tags, where, types)
     conditions: dict[str, Any] = {
         **request.model_dump(include={*RetrievalRequest._fields, "since", "until"}),
-        "as_of": request.as_of or as_of_day(request.query, now_ms=now_ms, zone=zone),
+        "as_of": request.as_of or day,
         "collections": named_collections(services, request.collection),
         "content_types": types,
         "tags": tags,
@@ -385,8 +387,10 @@ def answer_question(
         "ranking": Ranking(services.settings.ranking),
         "unit": Unit(request.unit),
     }
-    retrieval = read_request(request.query, now_ms=now_ms, zone=zone, **conditions)
-    answer = services.tasks_first(retrieval, find(retrieval))
+    retrieval = read_request(
+        question if question.strip(" ?.,") else request.query, now_ms=now_ms, zone=zone, **conditions
+    )
+    answer = replace(services.tasks_first(retrieval, find(retrieval)), query=request.query)
     if documents.latest(limit=1):
         report_missing_vectors(services.vault.embeddings, verb, answer)
         is_unlikely = answer.answered is not None and likelihood_of(answer.answered) is Likelihood.UNLIKELY
@@ -400,9 +404,8 @@ def answer_question(
     took_ms = (perf_counter() - began) * 1000
     explain = partial(services.explain, answer, retrieval, verb, took_ms)
     receipt = explain() if request.explain else None
-    number = services.recalls.record(
-        answer, verb, took_ms, limit=request.limit, receipt=lambda: pack(receipt or explain())
-    )
+    packed = lambda: pack(receipt or explain())
+    number = services.recalls.record(answer, verb, took_ms, limit=request.limit, receipt=packed)
     shown: dict[str, Any] = {"compact": request.compact, "body": request.body}
     if receipt:
         shown |= {"trace": receipt, "receipt": number if services.recalls.keeps_receipts else None}

@@ -432,20 +432,25 @@ _HINT = re.compile(
 )
 
 
-def as_of_day(query: str, *, now_ms: int, zone: tzinfo = UTC) -> str:
-    """Return the past day whose state *query* asks for, such as the last one of "as of April 2026"; empty for none."""
+def as_of_day(query: str, *, now_ms: int, zone: tzinfo = UTC) -> tuple[str, str]:
+    """
+    Return the past day whose state *query* asks for, such as the last one of "as of April 2026", and *query* without it.
+
+    The day is empty if it asks for none.
+    """
     named = temporal_range(query, now_ms=now_ms, zone=zone)
     if named is None or named.authored_until is None or not _AS_OF.match(query, named.start):
-        return ""
+        return "", query
     after, now = datetime.fromisoformat(named.authored_until), _EPOCH + now_ms * MILLISECOND
-    return str(after.astimezone(zone).date() - ONE_DAY) if after < now else ""
+    day = str(after.astimezone(zone).date() - ONE_DAY) if after < now else ""
+    return day, f"{query[: named.start]}{query[named.end :]}".strip() if day else query
 
 
 def names_limit(text: str) -> bool:
     """Whether *text* names a day at which something begins or ends: "until 3 May 2026", but not "as of 3 May 2026"."""
     named = temporal_range(text, now_ms=_LATEST_MS) if day_in(text) else None
     is_open = named and (None in named[:2] or str(named.authored_until) > f"{LAST_YEAR + 1}")
-    return bool(is_open) and not as_of_day(text, now_ms=_LATEST_MS)
+    return bool(is_open) and not as_of_day(text, now_ms=_LATEST_MS)[0]
 
 
 def temporal_range(query: str, *, now_ms: int, zone: tzinfo = UTC) -> TimeRange | None:

@@ -83,6 +83,16 @@ def test_days_in_words(indexed: Invoke, time: str) -> None:
     assert "is no date" in indexed("list", "--since", "the other side").output
 
 
+def test_a_past_state(indexed: Invoke) -> None:
+    """The words that name its day are not searched."""
+    asked = ["lemon oven as of May 2025"], ["lemon oven", "--as-of", "May 2025"]
+    by_words, by_option = (ask_json(indexed, "query", *words) for words in asked)
+
+    assert by_words["query"] == asked[0][0]
+    assert by_words["as_of"] == by_option["as_of"] == "2025-05-31"
+    assert [one["path"] for one in by_words["results"]] == [one["path"] for one in by_option["results"]] != []
+
+
 def test_a_time_without_notes(indexed: Invoke) -> None:
     """The answer says so first, and nothing is likely; the question is searched as it is."""
     of_week, of_month = (f"what happened {time}" for time in ("last week", "in June 2019"))

@@ -78,8 +78,8 @@ def mark_changes(stores: RetrievalStores, request: RetrievalRequest, work: Work,
     if request.unit is Unit.DOCUMENT and lead in first and not notes.may_be_copied(notes.document(lead)):
         near = [c for c in order if c.score >= COMPARABLE * order[0].score]
         near = [c for c in near if c.document_id in first and SUCCESSION not in c.terms]
-        later = (c for c in near if notes.is_later(c.document_id, lead))
-        rivals = (c.document for c in later if not notes.repeats(c.document_id, passages[lead][1]))
+        following = (c for c in near if notes.is_later(c.document_id, lead))
+        rivals = (c.document for c in following if not notes.repeats(c.document_id, passages[lead][1]))
         order[0] = order[0]._replace(rival=next(rivals, None))
     return work.with_candidates(order)
 
