@@ -68,7 +68,7 @@ def longer_passages(together: Sequence[Passage]) -> Iterator[list[Passage]]:
                 last = place.start + len(body[place.start : place.end].rstrip())
                 if passage.span and place.start < end and start < last <= end:
                     inside.append(passage)
-            length = sum(p.span.end - p.span.start for p in inside if p.span)
+            length = sum(p.span.end - p.span.start for p in inside if p.span and p.text)
             is_longer = length + 10 < end - start <= FULL_CHARACTERS
             if is_longer and not has_injection(body[start:end]):
                 line = span.start_line - body.count("\n", start, span.start)

@@ -1,8 +1,5 @@
 """
-Times that a text names: dates, months, quarters, seasons, weekdays, and times before today.
-
-The phrases are those of English and German; of French, Italian, Portuguese and Spanish the relative times of CLDR are read,
-and months and years after their prepositions. French "hier" is missing, which is "here" in German.
+Times that a text names in six languages: dates, months, quarters, seasons, weekdays, and times before today.
 
 A phrase such as "last week", "March 2025" or "gestern" always names a time. A bare month, year, weekday or season only
 does after a word that expects a time ("in", "since", "zwischen"). A time that is wrongly recognised in a question hides
@@ -44,13 +41,10 @@ _UNITS = dict(
     """.split()
 )
 _COUNTS = {
-    **{name: (number, number) for name, number in NUMBERS.items()},
+    **{name: (number, number) for name, number in {**NUMBERS, "due": 2}.items()},
     **dict.fromkeys("a an ein einem einer un una une um uma".split(), (1, 1)),
-    "due": (2, 2),
     **dict.fromkeys(("a couple of", "couple of", "a couple"), (2, 3)),
-    **dict.fromkeys(
-        ("a few", "few", "several", "ein paar", "paar", "einigen", "unos", "unas", "quelques"), A_FEW
-    ),
+    **dict.fromkeys(("a few", "few", "several", "ein paar", "paar", "einigen", "quelques"), A_FEW),
 }
 _ALSO_PEOPLE = frozenset("april may june august jan mars julio".split())
 # Months and seasons that are also a person, a verb or a thing must stand at the end of a clause or before a word that
@@ -77,6 +71,9 @@ _WORDS = {
     "count": rf"(?P<count>{any_of(_COUNTS)}|[1-9]\d{{0,3}})".replace(r"\ ", r"\s+"),
     "unit": rf"(?P<unit>{any_of(_UNITS)})(?:e?n|e?s|e)?",
     "last": r"(?:last|previous|letzte[nrms]?|vorige[nrms]?|vergangene[nrms]?)",
+    "today": r"(?:(?:earlier\s+)?today|heute|hoy|aujourd['’]hui|oggi|hoje)",
+    "yesterday": "(?:yesterday|gestern|ayer|ieri|ontem)",  # French "hier" is German "here"
+    "day_before": r"(?:the\s+day\s+before\s+yesterday|vorgestern|anteayer|avant-hier|l['’]altro\s+ieri|anteontem)",
     "this": r"(?:this|(?:the\s+)?current|diese[nrms]?|est[ae]|cet?|cette|quest[ao])",
     "past_after": r"(?:pasad[oa]|derni[eè]re?|scors[oa]|passad[oa])",
     "the": r"(?:(?:the|this|these|die|den|der)\s+)?",
@@ -308,15 +305,9 @@ def _table(
 # The day is the finest unit: a finer range would exclude notes that are only dated by day.
 _TIMES = _table(
     {
-        "(?:earlier )?today|tonight|this (?:morning|afternoon|evening)|heute|hoy|aujourd['’]hui|oggi|hoje": lambda it: (
-            it.period("day")
-        ),
-        "(?:yesterday|gestern|ayer|ieri|ontem)(?: (?:morning|afternoon|evening|night|abend))?": lambda it: (
-            it.period("day", -1)
-        ),
-        "the day before yesterday|vorgestern|anteayer|avant-hier|l['’]altro ieri|anteontem": lambda it: (
-            it.period("day", -2)
-        ),
+        "{today}|tonight|this (?:morning|afternoon|evening)": lambda it: it.period("day"),
+        "{yesterday}(?: (?:morning|afternoon|evening|night|abend))?": lambda it: it.period("day", -1),
+        "{day_before}": lambda it: it.period("day", -2),
         "last night|letzte nacht": lambda it: Days(it.period("day", -1).first, it.period("day").after),
         "the other (?P<unit>day)": lambda it: Days(it.earlier(A_FEW[1]), it.earlier(A_FEW[0]) + ONE_DAY),
         r"(?<!half\s){count} {unit} (?:ago|back|fa)": _Phrase.ago,
@@ -428,16 +419,13 @@ _FUTURE = re.compile(
     re.IGNORECASE,
 )
 _HINT = re.compile(
-    rf"\d|{any_of([*_UNITS, *MONTHS, *WEEKDAYS, *SEASONS])}|night|heute|gestern|hoy|hoje|hui|oggi|ayer|ieri|ontem|morning|afternoon|evening"
+    rf"\d|\b(?:{any_of([*_UNITS, *MONTHS, *WEEKDAYS, *SEASONS])}|(?:to)?night|letzte\s+nacht|morning|afternoon"
+    rf"|evening|{_WORDS['today']}|{_WORDS['yesterday']}|{_WORDS['day_before']})"
 )
 
 
 def as_of_day(query: str, *, now_ms: int, zone: tzinfo = UTC) -> tuple[str, str]:
-    """
-    Return the past day whose state *query* asks for, such as the last one of "as of April 2026", and *query* without it.
-
-    The day is empty if it asks for none.
-    """
+    """Return the past day whose state *query* asks for, as in "as of April 2026", or none, and the rest of *query*."""
     named = temporal_range(query, now_ms=now_ms, zone=zone)
     if named is None or named.authored_until is None or not _AS_OF.match(query, named.start):
         return "", query

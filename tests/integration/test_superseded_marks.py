@@ -130,7 +130,9 @@ def test_a_newer_note_that_matches_nearly_as_well(world: InterfaceWorld) -> None
     world.cli("update")
     answer = world.json("query", question)
     assert {result["likelihood"] for result in answer["results"]}.isdisjoint({"likely"})
-    assert answer["results"][0]["file"] == "notes/pool/swimming.md"
+    assert (
+        answer["results"][0]["file"] == "notes/pool/swimming.md"
+    )  # no number of the answer is in the newer note
     assert answer["notice"] == "A newer note may tell otherwise: notes/pool/monday.md (2026-09-21)."
     assert answer["notice"] in world.cli("query", question)
     (pool / "monday.md").write_text(diary.replace("2026-09-21", "2025-09-22"))
@@ -163,6 +165,19 @@ def test_a_plan_changes_nothing_yet(world: InterfaceWorld) -> None:
     world.cli("update")
     first = world.json("query", "where is the orthodontist of Joris")["results"][0]
     assert first["path"] == "family/teeth.md" and not first.get("changed_by")
+
+
+def test_the_year_that_a_question_names(world: InterfaceWorld) -> None:
+    """Of notes whose names differ in their year it means the one of that year, which the later ones do not change."""
+    for year, price in ((2025, 38), (2026, 42)):
+        table = f"| Service | Price |\n|---|---|\n| Single session | {price} € |\n"
+        (world.home / "notes" / f"rates {year}.md").write_text(
+            f"---\ndate: {year}-01-10\n---\n# Rates\n\n{table}"
+        )
+    world.cli("update")
+    for question, year in (("rates 2025 single session", 2025), ("price of a single session", 2026)):
+        first = world.json("query", question)["results"][0]
+        assert (first["path"], first.get("changed_by")) == (f"rates {year}.md", None)
 
 
 def test_a_correction_of_the_answering_sentence(world: InterfaceWorld) -> None:

@@ -26,6 +26,14 @@ def test_another_value(sentence: str, is_other: bool) -> None:
     topic = ("pay", "workshop", "month")
     older = "Lease\nThe rent of the workshop is €780 a month, notice six months ahead."
     assert states_other_value(f"Letter.\n{sentence} Not a surprise.", topic, older) is is_other
+    assert not states_other_value(sentence, topic, f"{older} The workshop next door is €450 a month.")
+
+
+def test_a_number_that_does_not_hold() -> None:
+    """The passage that is changed has it."""
+    correction = "Correction: the crane for the yawl is at 10:00 on 9 April, not 08:30."
+    assert states_change(correction, ["crane", "yawl"], "The crane comes for the yawl on 9 April at 08:30.")
+    assert not states_change(correction, ["launch", "yawl"], "We launch the yawl, with a crane, on 9 April.")
 
 
 def test_a_line_of_megabytes_is_read_in_linear_time() -> None:

@@ -115,7 +115,8 @@ def test_a_section_of_a_long_note_is_shown_like_a_short_note(others: str) -> Non
     span = Span(FragmentKey(1, 0), FragmentKind.LINE, line, line, start, start + 17)
     passage = Passage(span.key, Entry("Beds", "note", "beds.md"), body, span, body[start : start + 17])
 
-    wide = next(longer_passages([passage]))[0].span
+    named = passage._replace(span=span._replace(start=start + 17, end=start + 400), text="")  # and not quoted
+    wide = next(longer_passages([passage, named]))[0].span
 
     assert wide and body[wide.start : wide.end] == HERBS[9:].rstrip()
     assert wide.start_line == line
