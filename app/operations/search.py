@@ -387,9 +387,7 @@ def answer_question(
         "ranking": Ranking(services.settings.ranking),
         "unit": Unit(request.unit),
     }
-    retrieval = read_request(
-        question if question.strip(" ?.,") else request.query, now_ms=now_ms, zone=zone, **conditions
-    )
+    retrieval = read_request(question, now_ms=now_ms, zone=zone, **conditions)
     answer = replace(services.tasks_first(retrieval, find(retrieval)), query=request.query)
     if documents.latest(limit=1):
         report_missing_vectors(services.vault.embeddings, verb, answer)

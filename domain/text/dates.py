@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from clawmem.domain.documents.times import DAY_MS, EPOCH, MILLISECOND, iso_utc, parse_iso
 from clawmem.domain.text.vocabulary import MONTHS, NUMBERS, ORDINALS, SEASONS, WEEKDAYS, any_of
+from clawmem.domain.text.words import words
 from clawmem.domain.text.written_dates import FIRST_YEAR, LAST_YEAR, day_in, day_named, local_day, read_moment
 
 MAX_START, MAX_END = 2_000, 3_000  # characters; the time of a question is not in a page pasted below it
@@ -429,9 +430,10 @@ def as_of_day(query: str, *, now_ms: int, zone: tzinfo = UTC) -> tuple[str, str]
     named = temporal_range(query, now_ms=now_ms, zone=zone)
     if named is None or named.authored_until is None or not _AS_OF.match(query, named.start):
         return "", query
-    after, now = datetime.fromisoformat(named.authored_until), _EPOCH + now_ms * MILLISECOND
-    day = str(after.astimezone(zone).date() - ONE_DAY) if after < now else ""
-    return day, f"{query[: named.start]}{query[named.end :]}".strip() if day else query
+    after = datetime.fromisoformat(named.authored_until)
+    day = str(after.astimezone(zone).date() - ONE_DAY) if after < _EPOCH + now_ms * MILLISECOND else ""
+    rest = f"{query[: named.start]}{query[named.end :]}".strip()
+    return day, rest if day and words(rest) else query
 
 
 def names_limit(text: str) -> bool:
