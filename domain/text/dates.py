@@ -131,13 +131,6 @@ def month_named(name: str) -> str:
     return first[:7] if first.endswith("-01") and first[:7] == last[:7] else ""
 
 
-def days_text(first: str, last: str) -> str:
-    """Return the days from *first* to *last* in words; an empty day is an open side."""
-    if not (first and last):
-        return f"since {first}" if first else f"until {last}"
-    return first if first == last else f"{first} to {last}"
-
-
 def is_within(moment: str, named: TimeRange, zone: tzinfo) -> bool:
     """Whether the day of *moment*, an ISO time, is one of the *named* time in *zone*."""
     first, last = named.days(zone)

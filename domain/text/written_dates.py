@@ -237,3 +237,10 @@ def age(days: float) -> str:
             several = f"{count:,} {unit}{'s' if count > 1 else ''} ago"
             return "yesterday" if (unit, count) == ("day", 1) else several
     return "today"
+
+
+def days_text(first: str, last: str) -> str:
+    """Return the days from *first* to *last* in words; an empty day is an open side."""
+    if not (first and last):
+        return f"since {first}" if first else f"until {last}"
+    return first if first == last else f"{first} to {last}"

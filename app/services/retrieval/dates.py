@@ -13,8 +13,8 @@ from clawmem.domain.retrieval.calibrated import FULL, is_own, standing
 from clawmem.domain.retrieval.question import ANY_KIND, NewestQuestion
 from clawmem.domain.retrieval.relevance import POSSIBLE
 from clawmem.domain.retrieval.versions import successors
-from clawmem.domain.text.dates import days_text
 from clawmem.domain.text.likeness import has_words, is_same_word
+from clawmem.domain.text.written_dates import days_text
 from clawmem.ports.records import Document, FragmentKey, FragmentKind
 
 # Confidence of the newest note of a kind ("the latest handoff") and of those of a time, which match by type and date alone.

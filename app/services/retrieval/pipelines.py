@@ -54,8 +54,8 @@ from clawmem.domain.retrieval.grains import PASSAGE, VECTOR
 from clawmem.domain.retrieval.intent import Intent
 from clawmem.domain.retrieval.query_forms import MAX_QUERY, MAX_TERMS
 from clawmem.domain.text import spelling
-from clawmem.domain.text.dates import days_text
 from clawmem.domain.text.words import FUNCTION_FORMS, search_text, words
+from clawmem.domain.text.written_dates import days_text
 from clawmem.ports.errors import ClawmemError, InvalidInput
 from clawmem.ports.indexes import SpellingIndex
 from clawmem.ports.models import Embedder, LateInteraction, is_in_process

@@ -18,7 +18,7 @@ from clawmem.app.services.retrieval.answer import Answer
 from clawmem.app.services.retrieval.request import RetrievalRequest, Unit, scope_within
 from clawmem.app.services.retrieval.work import Stage, Trace, Work
 from clawmem.domain.retrieval.grains import DOCUMENT_WEIGHTS, LINE_WEIGHTS, PRECISE, TIME, VECTOR
-from clawmem.domain.text.dates import days_text
+from clawmem.domain.text.written_dates import days_text
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.errors import ClawmemError, EmbeddingError, IndexUnavailable, ModelMismatch
 from clawmem.ports.indexes import EmbeddingStore, LexicalIndex, VectorSearch
