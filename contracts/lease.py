@@ -3,10 +3,11 @@ from contextlib import nullcontext, suppress
 from itertools import count
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clawmem.contracts.base import Contract
+from clawmem.contracts.lexical_index import any_text
 from clawmem.contracts.samples import T0
 from clawmem.domain.maintenance.lease import may_acquire, may_act, may_renew
 from clawmem.ports.errors import LeaseLost
@@ -129,13 +130,7 @@ class LeaseReleaseContract(Contract):
 class LeaseHistoryContract(Contract):
     """Comparison with the rules of `clawmem.domain.maintenance.lease`. Supply ``leases``: an EMPTY ``LeaseStore``."""
 
-    @settings(
-        max_examples=50,
-        deadline=None,
-        derandomize=True,
-        database=None,
-        suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.differing_executors],
-    )
+    @settings(any_text, max_examples=50)
     @given(HISTORIES)
     def test_every_history_follows_the_rules(
         self, leases: LeaseStore, history: list[tuple[str, str, int, int, int]]

@@ -18,6 +18,7 @@ def retrieval_stores(vault: Vault) -> RetrievalStores:
         documents=vault.documents,
         successions=vault.successions,
         properties=vault.properties,
+        links=vault.links,
         lexical=vault.lexical,
         vectors=vault.vectors,
         embeddings=vault.embeddings,

@@ -19,16 +19,16 @@ from clawmem.ports.records import Document
 MAX_CONTEXT = 300  # characters of the sentence around a link
 MAX_LINKS = 10_000  # of one note; a note with more is a generated list
 
-_ID = r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
+BLOCK_ID = r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
 _LINK = re.compile(
     r"(?<![#\\{])(?P<embed>!?)\[\[(?P<wiki>(?:(?!\]\]|\[\[)[^\n])+)\]\]"
     r"|(?<!\\)(?P<image>!?)\[(?P<text>[^\[\]\n]*(?:\[[^\[\]\n]*\][^\[\]\n]*)*)\]"
     r"(?:\(\s*(?:<(?P<angled>[^<>\n]*)>|(?P<plain>[^\s()<>]*(?:\([^\s()]*\)[^\s()]*)*))(?:\s+[\"'(][^\n]*?[\"')])?\s*\)"
     r"|\[(?P<label>[^\[\]\n]*)\])|(?<![\\\[])\[(?P<short>[^\[\]\n]+)\](?![\[(:\]])"
-    rf"|\(\((?P<block>{_ID})\)\)"
+    rf"|\(\((?P<block>{BLOCK_ID})\)\)"
 )
 _DEFINITION = re.compile(r"^ {0,3}\[(?!\^)([^\[\]\n]+)\]:[ \t]*(?:<([^<>\n]*)>|(\S+))", re.MULTILINE)
-_BLOCK_ID = re.compile(rf"^[ \t]*(?:[-*][ \t]+)?id::[ \t]*({_ID})[ \t]*$", re.MULTILINE)
+_BLOCK_ID = re.compile(rf"^[ \t]*(?:[-*][ \t]+)?id::[ \t]*({BLOCK_ID})[ \t]*$", re.MULTILINE)
 _SCHEME = re.compile(r"\A(?:[a-zA-Z][a-zA-Z0-9+.-]+:|//)")
 _SENTENCE_END = re.compile(rf"[.!?…]['\")\]]*\s+(?=\S)|(?<=[{FULL_STOPS}])")
 _MARKS = re.compile(r"(?m)^[ \t]*(?:>[ \t]?)*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[.\][ \t]+)?|#{1,6}[ \t]+)?")

@@ -11,6 +11,7 @@ from collections.abc import Collection, Mapping, Sequence
 from operator import mul
 from types import MappingProxyType
 
+from clawmem.domain.documents.markdown import column_names, header_at
 from clawmem.ports.records import FragmentKey
 
 # Shares of the neighbours' similarity that count for a line: "it" in one line is often named in the line before.
@@ -20,6 +21,13 @@ REACH = len(NEIGHBOUR_SHARES) - 1  # lines before and after
 Row = Sequence[float]
 
 READ = 2000  # characters of a line that are compared; the rest rarely matters and costs as much to compare
+
+
+def with_columns(body: str, start: int, end: int) -> str:
+    """Return up to `READ` characters from *start* to *end* of *body*, after the column names if they are a table row."""
+    text = body[start:end]
+    header = header_at(body, start) if "|" in text and "\n" not in text else None
+    return (f"{column_names(header[0])}\n{text}" if header else text)[:READ]
 
 
 def line_coverage(

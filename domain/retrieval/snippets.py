@@ -5,14 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
-from clawmem.domain.documents.markdown import (
-    HEADING,
-    column_names,
-    header_at,
-    is_delimiter,
-    is_field,
-    is_machine_text,
-)
+from clawmem.domain.documents.markdown import HEADING, header_at, is_delimiter, is_field, is_machine_text
 from clawmem.domain.text.parts import Place, text_pieces
 from clawmem.domain.text.words import fold
 
@@ -219,13 +212,6 @@ def excerpt(body: str, places: Sequence[Place], max_length: int, first_line: int
     count = last - first + 1 - whole.count("\n") + text.count("\n")
     shown = GAP.join(filter(None, (text, _text(body, places[1:], max_length))))
     return Snippet(shown, first_line + first, count)
-
-
-def with_columns(body: str, start: int, end: int) -> str:
-    """Return the characters from *start* to *end* of *body*, preceded by the column names if they are a table row."""
-    text = body[start:end]
-    header = header_at(body, start) if "|" in text and "\n" not in text else None
-    return f"{column_names(header[0])}\n{text}" if header else text
 
 
 def is_bare(line: str) -> bool:

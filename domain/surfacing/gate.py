@@ -24,7 +24,6 @@ class Skip(StrEnum):
     SLASH = "slash command"
     HEARTBEAT = "heartbeat"
     AFFIRMATION = "affirmation"
-    REPEATED = "asked a moment ago"
 
 
 HEARTBEATS = (

@@ -86,10 +86,14 @@ LINES = {
     "rain barrel": 56,
 }
 
+WEEDS = (
+    "Weeds: {{embed ((66f1a2b3-0000-4000-8000-000000000001))}}, ((66f1a2b3-0000-4000-8000-00000000ffff)).\n"
+)
+
 
 @pytest.fixture
 def garden(invoke: Invoke, home: Path) -> Invoke:
-    write_notes(home / "garden", {"garden.md": NOTE, "note.md": "<!-- # Wrong -->\n# Right\n\nText.\n"})
+    write_notes(home / "garden", {"garden.md": NOTE, "note.md": f"<!-- # Wrong -->\n# Right\n\n{WEEDS}"})
     invoke("bootstrap", home / "garden", "--skip-embed")
     return invoke
 
@@ -113,3 +117,8 @@ def test_comments_queries_and_templates_are_not_indexed(garden: Invoke) -> None:
     assert garden("doctor", "--verify").exit_code == 0
     block = garden("surface", "which block of Logseq is about nettles?").stdout
     assert "nettles" in block and "id::" not in block
+    # A reference to a block shows it.
+    snippet = ask_json(garden, "search", "weeds")["results"][0]["snippet"]
+    assert snippet.splitlines()[-1] == "Weeds: A block of Logseq about nettles, ."
+    assert snippet in garden("get", "garden/note.md").stdout
+    assert snippet in garden("surface", "which weeds are right?").stdout

@@ -15,6 +15,7 @@ from rapidfuzz import fuzz, process
 from rapidfuzz.utils import default_process
 
 from clawmem.app.services.documents.listing import candidates_of, docids, every_served
+from clawmem.app.services.documents.references import with_blocks
 from clawmem.app.services.documents.succession import current_successors
 from clawmem.domain.documents import identity
 from clawmem.domain.documents.eligibility import compile_pattern
@@ -307,9 +308,8 @@ class Lookup:
         lines = reading.lines
         first = from_line if from_line is not None or lines is None else lines[0]
         if lines and (lines[1] or lines[0]) < lines[0]:
-            raise InvalidInput(
-                "OUT_OF_BOUNDS", f"{address} ends before it begins. Give the first line first."
-            )
+            reason = f"{address} ends before it begins. Give the first line first."
+            raise InvalidInput("OUT_OF_BOUNDS", reason)
         if first is None and reading.part:
             note = Markdown(self.documents.body(document.id) or "", document.body_line)
             if (first := part_line(reading.part, note)) is None:
@@ -322,10 +322,8 @@ class Lookup:
         excerpt = self._excerpt(document, first, max_lines)
         count = max(excerpt.total_lines, 1)
         if first is not None and not 1 <= first <= count:
-            raise InvalidInput(
-                "OUT_OF_BOUNDS",
-                f"There is no line {first} in {document.display_path}. Give a line from 1 to {count}.",
-            )
+            reason = f"There is no line {first} in {document.display_path}. Give a line from 1 to {count}."
+            raise InvalidInput("OUT_OF_BOUNDS", reason)
         return excerpt
 
     def multi_get(
@@ -351,10 +349,8 @@ class Lookup:
             texts = [*filter(None, map(str.strip, pattern.split(",")))] or texts
         names, failures = dict.fromkeys(texts), 0
         if len(names) > MOST_NAMES:
-            raise InvalidInput(
-                "OUT_OF_BOUNDS",
-                f"These are {len(names):,} names; {MOST_NAMES:,} are the most. Use a glob, or ask several times.",
-            )
+            reason = f"These are {len(names):,} names; {MOST_NAMES:,} are the most. Use a glob, or ask several times."
+            raise InvalidInput("OUT_OF_BOUNDS", reason)
         parts: list[Excerpt | LookupFailure] = []
         for name in names:
             is_glob = re.search(r"[*?]", name) or (isinstance(pattern, str) and len(names) == 1)
@@ -408,6 +404,7 @@ class Lookup:
         text = "".join(lines[first : None if max_lines is None else first + max_lines])
         name = docids(self.documents, [document])[document.id]
         newer = current_successors(self.documents, self.successions, [document.id]).get(document.id)
+        text = with_blocks(text, self.documents, self.links)
         return Excerpt(document, name, text, start, before + len(lines), newer)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from operator import attrgetter
 from posixpath import dirname, join, normpath
 from types import MappingProxyType
@@ -13,11 +13,11 @@ from pydantic import Field
 
 from clawmem.app.services.documents.records import Record, provenance_of
 from clawmem.domain.documents.eligibility import is_excluded
-from clawmem.domain.documents.links import link_keys, link_targets, part_line
-from clawmem.domain.documents.markdown import Markdown
+from clawmem.domain.documents.links import BLOCK_ID, link_keys, link_targets, part_line
+from clawmem.domain.documents.markdown import Markdown, is_field
 from clawmem.domain.documents.names import EXTENSION
 from clawmem.domain.documents.times import parse_iso
-from clawmem.domain.security.quoting import without_orders
+from clawmem.domain.security.quoting import safe, without_orders
 from clawmem.ports.documents import DocumentStore, Link, LinkKind, LinkStore, NamedNote, NameKind, StoredLink
 from clawmem.ports.files import FileSource
 from clawmem.ports.records import Document, Origin
@@ -119,3 +119,22 @@ def found_links(
             )
         )
     return found
+
+
+def with_blocks(text: str, documents: DocumentStore, links: LinkStore, withheld: Collection[int] = ()) -> str:
+    """
+    Return *text* with the first lines of a block of Logseq in place of a reference to it, ``((id))`` or ``{{embed ((id))}}``.
+
+    A reference to a block of no note, or of one in *withheld*, is left out. The block is quoted safely.
+    """
+
+    def block(reference: re.Match[str]) -> str:
+        key = reference[1].lower()
+        named = {note.document_id for note in links.named([key]).get(key, ())}
+        for note in map(Markdown, documents.bodies(named.difference(withheld)).values()):
+            if line := part_line(f"^{key}", note):
+                lines = note.body.split("\n")[note.block_lines(line)[0] - 1 : line]
+                return safe(" ".join(row.strip().removeprefix("- ") for row in lines if not is_field(row)))
+        return ""
+
+    return re.sub(rf"(?:\{{\{{embed )?\(\(({BLOCK_ID})\)\)(?:\}}\}})?", block, text)

@@ -143,9 +143,8 @@ def decode(data: bytes, path: str) -> tuple[str, str | None]:
 
 def _check_length(size: int, path: str) -> None:
     if size > MAX_TEXT:
-        raise SourceUnreadable(
-            path, f"it has {size / 1e6:,.1f} MB of text, {MAX_TEXT / 1e6:g} MB are the most; split the file"
-        )
+        reason = f"it has {size / 1e6:,.1f} MB of text, {MAX_TEXT / 1e6:g} MB are the most; split the file"
+        raise SourceUnreadable(path, reason)
 
 
 def _note(

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import islice
 from typing import TYPE_CHECKING
 
 from clawmem.app.services.documents.listing import docids
+from clawmem.app.services.documents.references import with_blocks
 from clawmem.app.services.documents.succession import current_successors
 from clawmem.app.services.retrieval.request import RetrievalRequest, Unit, rewind_request
 from clawmem.app.services.retrieval.work import Candidate, LoadedTexts, RetrievalStores, Trace
@@ -60,6 +61,7 @@ class Result:
     unit: Unit = Unit.DOCUMENT
     superseded_by: Document | None = None  # the current note that replaces it
     changed_by: Document | None = None  # a newer note that says what changed
+    with_blocks: Callable[[str], str] = str  # shows blocks in place of references to them
 
     @property
     def start_line(self) -> int:
@@ -89,7 +91,7 @@ class Result:
         The properties of a verified note that matched or that the question names are added, and the first later line that
         says what changed.
         """
-        shown = self._shown
+        shown = self._shown._replace(text=self.with_blocks(self._shown.text))
         if not is_verified(self.document.origin):
             is_order = injection_within(self.body, *self._place(shown))
             return shown._replace(text=LEFT_OUT if is_order else shown.text.partition(GAP)[0])
@@ -160,15 +162,10 @@ class Result:
         start = sum(len(line) + 1 for line in lines[:first])
         return start, start + sum(len(line) + 1 for line in lines[first : first + shown.line_count])
 
-    def _cut(self, *, found: Place | None = None, within: Place | None = None) -> Snippet:
+    def _cut(self, **place: Place | None) -> Snippet:
+        length, first = self.shown_length, self.document.body_line
         return snippet(
-            self.body,
-            self.words,
-            intent_terms=self.purpose,
-            found=found,
-            within=within,
-            max_length=self.shown_length,
-            first_line=self.document.body_line,
+            self.body, self.words, intent_terms=self.purpose, max_length=length, first_line=first, **place
         )
 
 
@@ -224,6 +221,7 @@ def describe(
             superseded_by=newer.get(document.id),
             changed_by=candidate.changed_by,
             shown_length=MAX_LENGTH if place else FIRST_LENGTH,
+            with_blocks=partial(with_blocks, documents=stores.documents, links=stores.links),
         )
         for place, (candidate, document) in enumerate(served)
     )

@@ -11,7 +11,6 @@ from clawmem.domain.documents.names import document_names
 from clawmem.domain.retrieval import grains, late_interaction
 from clawmem.domain.retrieval.fusion import meaning_share, rarity
 from clawmem.domain.retrieval.grains import LINE_WEIGHTS, VECTOR
-from clawmem.domain.retrieval.snippets import with_columns
 from clawmem.domain.text.words import words
 from clawmem.ports.errors import ClawmemError
 from clawmem.ports.indexes import LexicalIndex
@@ -140,7 +139,7 @@ def by_words(
     wanted = sorted(grains.neighbours(keys, late_interaction.REACH))
     spans, bodies = texts.spans(wanted), texts.bodies({key.document_id for key in wanted})
     lines = {
-        key: with_columns(bodies.get(key.document_id, ""), span.start, span.end)[: late_interaction.READ]
+        key: late_interaction.with_columns(bodies.get(key.document_id, ""), span.start, span.end)
         for key, span in spans.items()
         if span.kind is FragmentKind.LINE
     }

@@ -126,14 +126,7 @@ class Pipeline:
             shown = request.asking(spelling.with_corrections(request.question.text, trace.corrected))
             results = describe(work.texts, stores, shown, work.candidates)
         intent, confidence = work.intent or (None, None)
-        return Answer(
-            request.question.text,
-            results,
-            trace,
-            answered=work.answered,
-            intent=intent,
-            confidence=confidence,
-        )
+        return Answer(request.question.text, results, trace, work.answered, intent, confidence)
 
 
 def narrowed(stores: RetrievalStores, request: RetrievalRequest) -> RetrievalRequest:
@@ -206,10 +199,10 @@ def vsearch(stores: RetrievalStores, embedder: Embedder) -> Pipeline:
 
     def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
         if request.floor:
-            raise InvalidInput(
-                "INVALID_INPUT",
-                "Vector search alone cannot tell how likely an answer is. Ask with query, or without a floor.",
+            reason = (
+                "Vector search alone cannot tell how likely an answer is. Ask with query, or without a floor."
             )
+            raise InvalidInput("INVALID_INPUT", reason)
         return run(request, work, trace)
 
     steps: dict[str, Stage] = {"search": stage, "nearest": nearest, **ending(stores)}
@@ -289,18 +282,13 @@ def openclaw(stores: RetrievalStores, embedder: Embedder) -> Pipeline:
         served: dict[FragmentKey | int, Candidate] = {}
         merged = ranked(cosines, by_keyword, most=most, least=request.min_score)
         documents = work.texts.documents(passage.key.document_id for passage in merged)
-        for key, merged_score, vector_score, text_score in merged:
-            parts = {VECTOR: vector_score, PASSAGE: text_score}
-            candidate = Candidate(
-                key.document_id,
-                key,
-                merged_score,
-                merged_score,
-                {name: part for name, part in parts.items() if part is not None},
-                document=documents[key.document_id],  # active, as `spans` has no others
-                span=spans[key] if is_line else None,
-            )
-            served.setdefault(key if is_line else key.document_id, candidate)
+        for key, total, vector_score, text_score in merged:
+            scores = {VECTOR: vector_score, PASSAGE: text_score}
+            parts = {name: part for name, part in scores.items() if part is not None}
+            document = documents[key.document_id]  # active, as `spans` has no others
+            span = spans[key] if is_line else None
+            candidate = Candidate(document.id, key, total, total, parts, document=document, span=span)
+            served.setdefault(key if is_line else document.id, candidate)
         candidates = list(served.values())
         trace.drop(candidates[request.limit :], "beyond the limit")
         return work.with_candidates(candidates[: request.limit])

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from clawmem.app.services.retrieval.request import RetrievalRequest
-from clawmem.ports.documents import DocumentStore, PropertyStore, SuccessionStore
+from clawmem.ports.documents import DocumentStore, LinkStore, PropertyStore, SuccessionStore
 from clawmem.ports.indexes import EmbeddingStore, LexicalIndex, VectorSearch
 from clawmem.ports.knowledge import EntityStore, RelationStore
 from clawmem.ports.models import ModelAnswers
@@ -34,6 +34,7 @@ class RetrievalStores:
     documents: DocumentStore
     successions: SuccessionStore
     properties: PropertyStore
+    links: LinkStore
     lexical: LexicalIndex
     vectors: VectorSearch
     embeddings: EmbeddingStore

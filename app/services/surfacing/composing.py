@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from clawmem.app.environment.session_topics import project_label, project_of
 from clawmem.app.services.capture.visibility import CITES, SAID, citation_label, day_of, shown_successor
+from clawmem.app.services.documents.references import with_blocks
 from clawmem.app.services.documents.succession import current_successors
 from clawmem.app.services.retrieval.request import RetrievalRequest
 from clawmem.app.services.retrieval.work import Candidate, RetrievalStores, Work
@@ -109,7 +110,7 @@ def compose(
             if token_count(SEPARATOR.join(entries_of(extended))) <= budget:
                 shown = extended
                 break
-    entries = entries_of(shown)
+    entries = [with_blocks(entry, stores.documents, stores.links, withheld) for entry in entries_of(shown)]
     # Relations to texts of others are omitted.
     titles = {p.key.document_id: p.head.title for p in shown if not p.head.lead}
     among = Scope(EVERYTHING.collections, documents=frozenset(titles))
