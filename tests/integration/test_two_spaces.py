@@ -41,11 +41,11 @@ class TestMeanwhile:
 
         def go_on_asking() -> None:
             try:
-                vault = kept.open()
-                while not is_done.is_set():
+                vault, is_last = kept.open(), False
+                while not is_last:  # one more after the end
+                    is_last = is_done.wait(0.005)
                     seen.add(vault.embeddings.fingerprint())
                     wrong.extend(item for item in kept.firsts(vault).items() if item not in ASKED.items())
-                    sleep(0.005)
             except Exception as error:  # noqa: BLE001  of another thread, to be looked at by the test
                 wrong.append(error)
 
@@ -56,7 +56,6 @@ class TestMeanwhile:
                 sleep(0.001)
             report = kept.embed(Slow())
             kept.indexes.keep_up()
-            sleep(0.1)
         finally:
             is_done.set()
             asker.join()
