@@ -64,11 +64,7 @@ def refused(done: Result) -> str:
 class TestANewVault:
     @pytest.mark.parametrize(
         ("backend", "words", "vectors"),
-        [
-            ("sqlite", "FTS5", "sqlite-vec"),
-            ("tantivy", "tantivy", "sqlite-vec"),
-            ("lancedb", "lancedb", "lancedb"),
-        ],
+        [("tantivy", "tantivy", "sqlite-vec"), ("lancedb", "lancedb", "lancedb")],
     )
     def test_bootstrap(self, invoke: Invoke, notes: Path, backend: str, words: str, vectors: str) -> None:
         """It is kept by the backend that was asked for, which later commands need not name."""
