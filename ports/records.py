@@ -360,7 +360,7 @@ class Scan(NamedTuple):
 
     ``unreadable`` files and folders could not be read, ``misnamed`` files and folders have names that are not UTF-8. ``links``
     are the symbolic links that would be wanted or entered, those to folders with a ``/`` at the end; ``special`` are
-    such pipes, sockets and devices. ``problem`` is a sentence that says why the root is unknown, and what to do.
+    such pipes, sockets and devices. ``evicted`` files are in iCloud alone. ``problem`` is a sentence that says why the root is unknown, and what to do.
     """
 
     files: tuple[SourceFile, ...]
@@ -369,8 +369,11 @@ class Scan(NamedTuple):
     misnamed: tuple[str, ...] = ()
     links: tuple[str, ...] = ()
     special: tuple[str, ...] = ()
+    evicted: frozenset[str] = frozenset()
     problem: str = ""
 
     def hides(self, path: str) -> bool:
-        """Whether *path* is one of the unreadable folders, or below one."""
-        return any(folder in ("", ".", path) or path.startswith(f"{folder}/") for folder in self.unreadable)
+        """Whether *path* is evicted, or is or is below one of the unreadable folders."""
+        return path in self.evicted or any(
+            folder in ("", ".", path) or path.startswith(f"{folder}/") for folder in self.unreadable
+        )

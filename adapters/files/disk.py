@@ -141,6 +141,8 @@ class DiskFiles:
                     raise PermissionError(errno.EACCES, "it has hard links, maybe files of other folders")
                 return file.read()
         except (FileNotFoundError, NotADirectoryError) as error:
+            if Path(folder, f".{name}.icloud").exists():
+                raise SourceUnreadable(path, "iCloud has not downloaded it") from error
             raise SourceMissing(_printable(path), "it is gone") from error
         except OSError as error:
             reason = (error.strerror or type(error).__name__).lower()

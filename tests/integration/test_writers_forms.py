@@ -154,6 +154,12 @@ def test_vaults_of_other_programs(invoke: Invoke, tmp_path: Path) -> None:
     listed = {*invoke("list", "--limit", "50").stdout.split()}
     assert {"Boiler", "Ropes"} <= listed and not {"Professor", "1970-05-03", "2027-01-01"} & listed
 
+    (tmp_path / "v/mast.md").rename(stub := tmp_path / "v/.mast.md.icloud")
+    assert "0 removed" in (done := invoke("update").stdout) and "2 by iCloud" in done
+    assert invoke("get", "v/mast.md").exit_code == invoke("doctor", "--verify").exit_code == 0
+    for file in (stub, stub.with_name("mast.md")):
+        assert "iCloud has not downloaded it" in invoke("doctor", file).stdout
+
 
 @pytest.mark.parametrize(
     "zone", ["Pacific/Pago_Pago", "Asia/Tokyo", "America/Havana"]

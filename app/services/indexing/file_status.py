@@ -16,6 +16,7 @@ from clawmem.app.services.indexing.folders import (
     Exclusion,
     Exclusions,
     Folder,
+    file_of_stub,
     scan_folder,
 )
 from clawmem.app.services.indexing.source import ParseFrontMatter, parse_source
@@ -119,7 +120,7 @@ class ExplainFile:
         return next(matching, above[0] if above else None)
 
     def _status(self, folder: Folder, path: str) -> FileStatus:
-        root = Path(folder.root)
+        root, path = Path(folder.root), file_of_stub(path)
         file, known = root / path, self.documents.at(folder.name, path) if self.documents else None
         parts = [path[:end] for end, sign in enumerate(f"{path}/") if sign == "/"]
         if link := next((part for part in parts if (root / part).is_symlink()), None):
@@ -127,6 +128,11 @@ class ExplainFile:
             if not file.exists():
                 reason, remedy = f"{reason} without a target", "Correct or delete it."
             return FileStatus("link", f"{reason}, and links are not followed.", remedy)
+        exclusions = Exclusions(self.files, folder)
+        scanned = f"{path}/x" if file.is_dir() else path
+        scan = scan_folder(self.files, replace(folder, only=frozenset([scanned])), exclusions)
+        if path in scan.evicted:
+            return FileStatus("waiting", "iCloud has not downloaded it.", f"Open it to download it. {UPDATE}")
         if not file.exists():
             if known is None:
                 raise NotFound("file", str(file))
@@ -134,9 +140,6 @@ class ExplainFile:
             is_moved = not root.is_dir()
             remedy = MISSING_FOLDER.format(folder.name) if is_moved else f"Put the file back. {UPDATE}"
             return FileStatus("gone", reason, remedy)
-        exclusions = Exclusions(self.files, folder)
-        scanned = f"{path}/x" if file.is_dir() else path
-        scan = scan_folder(self.files, replace(folder, only=frozenset([scanned])), exclusions)
         if excluded := None if path == "." else exclusions.explained(path, is_folder=file.is_dir()):
             part, rule = excluded
             reason = f"{'It' if part == path else f'Its folder {part}'} is excluded by {rule}."

@@ -132,6 +132,13 @@ def seems_unmounted(files: FileSource, folder: Folder, lost: int, served: int) -
     return not (scan.files or scan.links or scan.unreadable)
 
 
+def file_of_stub(path: str) -> str:
+    """Return the path of the file that the stub *path* of iCloud stands for; *path* of any other file."""
+    folder, slash, name = path.rpartition("/")
+    is_stub = name.startswith(".") and name.endswith(".icloud")
+    return f"{folder}{slash}{name[1:-7]}" if is_stub else path
+
+
 def root_of(folder: Folder) -> str:
     """Return the root of *folder* with slashes on every system, without one at the end."""
     return PurePath(folder.root).as_posix().rstrip("/")
@@ -265,16 +272,16 @@ class Exclusions:
         return None
 
 
-def scan_folder(files: FileSource, folder: Folder, exclusions: Exclusions | None = None) -> Scan:
+def scan_folder(files: FileSource, folder: Folder, rules: Exclusions | None = None) -> Scan:
     """
     Return the files that *folder* owns, those of its ``only`` if that is given.
 
-    A file is owned if the pattern matches, no rule excludes it, and no nested folder owns it. *exclusions* collects the
-    rules, and counts files that are not read.
+    A file is owned if the pattern matches, no rule excludes it, and no nested folder owns it. *rules* collects
+    those, and counts files that are not read.
     """
-    rules = Exclusions(files, folder) if exclusions is None else exclusions
     matches, root, inside = compile_pattern(folder.pattern), root_of(folder), Ownership(folder.inside)
-    only = folder.only
+    rules = rules or Exclusions(files, folder)
+    only, evicted = folder.only, list[str]()
     above = {path[:end] for path in only or () for end, sign in enumerate(path) if sign == "/"}
 
     def enter(path: str) -> bool:
@@ -282,16 +289,19 @@ def scan_folder(files: FileSource, folder: Folder, exclusions: Exclusions | None
         return (only is None or path in above) and not rules.counted(path, is_folder=True)
 
     def wanted(path: str) -> bool:
+        if (note := file_of_stub(path)) != path:
+            evicted.extend([note] if wanted(note) else [])
+            return False
         rules.note(path)
         if (only is not None and path not in only) or inside.owner(f"{root}/{path}") is not None:
             return False
         if matches(path):
             return not rules.counted(path, is_folder=False)
-        if path.endswith(".icloud"):
-            rules.counts["iCloud, which has not downloaded them"] += 1
         if path.lower().endswith(tuple(READABLE.split())) and not rules.rule(path, is_folder=False):
             rules.counts[f"the pattern {folder.pattern} ({PurePath(path).suffix})"] += 1
         return False
 
     scan = files.scan(folder.root, enter=enter, wanted=wanted)
-    return scan._replace(unreadable=tuple(sorted({*scan.unreadable, *rules.unreadable})))
+    rules.counts += Counter({"iCloud, which has not downloaded them": len(evicted)})
+    unreadable = {*scan.unreadable, *rules.unreadable}
+    return scan._replace(unreadable=tuple(sorted(unreadable)), evicted=frozenset(evicted))

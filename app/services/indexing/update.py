@@ -398,13 +398,10 @@ class _Pass:
         gone = (*self._gone, *self._homeless)
         holders = self._documents.holding(document.hash) if document.body_length else gone
         holders = [note for note in holders if note.stamp and note.id not in self._taken]
-        if not document.body_length:
-            holders = [note for note in holders if note.source_hash == document.source_hash]
+        same = [note for note in holders if note.source_hash == document.source_hash]
+        holders = holders if document.body_length else same
         moved = [note for note in holders if note.inactive is None and self._has_left(note)]
-        withheld = [
-            note for note in holders if note.inactive in WITHHELD and note.source_hash == document.source_hash
-        ]
-        moved = moved or [*filter(self._has_left, withheld)]
+        moved = moved or [note for note in same if note.inactive in WITHHELD and self._has_left(note)]
         if known is None or known.inactive is InactiveReason.REMOVED:
             moved = moved or [note for note in holders if note.inactive is InactiveReason.REMOVED]
         elif not any(self._text_at(path) == known.hash for path in self._changed if moved):
@@ -430,11 +427,8 @@ class _Pass:
 
     def _commit_new(self) -> None:
         """Commit the new files; the note whose file is gone and whose text is clearly most like theirs has moved there."""
-        gone = [
-            note
-            for note in (*self._gone, *self._homeless)
-            if note.id not in self._taken and self._has_left(note)
-        ]
+        left = (note for note in (*self._gone, *self._homeless) if note.id not in self._taken)
+        gone = [*filter(self._has_left, left)]
         is_few = len(gone) * len(self._new) <= MOST_PAIRS
         moved = moved_notes(
             PossibleMove(
@@ -470,9 +464,8 @@ class _Pass:
 
     def _commit(self) -> None:
         batch, self._batch = self._batch, []
-        for count, problem in apply_in_chunks(
-            self._update.transactions, batch, self._apply, finish=self._index
-        ):
+        transactions = self._update.transactions
+        for count, problem in apply_in_chunks(transactions, batch, self._apply, finish=self._index):
             if count:
                 setattr(self.report, count, getattr(self.report, count) + 1)
             if problem:
@@ -525,7 +518,11 @@ class _Pass:
         are kept, unless the caller allows otherwise.
         """
         folder, owners = self._folder, Ownership(self._folder.inside)
-        missing = {note.path: note for note in self._gone if self._is_unchanged(note.path, note)}
+
+        def is_unchanged(note: Document) -> bool:
+            return self._is_same(self._documents.at(folder.name, note.path), note)
+
+        missing = {note.path: note for note in self._gone if is_unchanged(note)}
         own = {path for path in missing if owners.owner(f"{root_of(folder)}/{path}") is None}
         lost = {path for path in own if not self._exclusions.explained(path)}
         guarded = lost if has_files else own
@@ -542,13 +539,10 @@ class _Pass:
         self.report.problems += self.report.lost_pins.values()
 
         def withdraw(note: Document) -> int:
-            is_unchanged = self._is_unchanged(note.path, note)
-            return self._update.publisher.withdraw([note.id], InactiveReason.REMOVED) if is_unchanged else 0
+            withdrawn = [note.id] if is_unchanged(note) else []
+            return self._update.publisher.withdraw(withdrawn, InactiveReason.REMOVED)
 
         self.report.removed += sum(apply_in_chunks(self._update.transactions, missing.values(), withdraw))
-
-    def _is_unchanged(self, path: str, known: Document | None) -> bool:
-        return self._is_same(self._documents.at(self._folder.name, path), known)
 
     def _is_same(self, document: Document | None, known: Document | None) -> bool:
         """Whether no other process changed the record of a document that was *known* or that this pass moved."""

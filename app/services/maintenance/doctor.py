@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import starmap
 from operator import attrgetter
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from shutil import disk_usage
 from time import time
 from typing import Any
@@ -189,16 +189,18 @@ class Doctor:
     def _folder(self, folder: Folder, name: str) -> CheckResult:
         notes = self.documents.latest(Scope(frozenset({folder.name})))
         paths = {note.path for note in notes if note.stamp}
-        parents = {str(parent) for path in paths for parent in PurePosixPath(path).parents}
-        scan = self.files.scan(folder.root, enter=parents.__contains__, wanted=paths.__contains__)
+        exclusions = Exclusions(self.files, folder)
+        scan = scan_folder(self.files, folder, exclusions)
         if not scan.root_exists:
             return CheckResult(name, False, *missing_folder(folder, scan.problem, has_documents=bool(notes)))
-        exclusions = Exclusions(self.files, folder)
-        if unreadable := scan_folder(self.files, folder, exclusions).unreadable:
-            detail = ". ".join(map(exclusions.why_unreadable, unreadable[:5]))
+        if scan.unreadable:
+            detail = ". ".join(map(exclusions.why_unreadable, scan.unreadable[:5]))
             return CheckResult(name, False, detail, "Then run: clawmem update")
-        lost = len(paths) - len(scan.files)
-        if seems_unmounted(self.files, folder, lost, len(paths)):
+        read = {file.path for file in scan.files}
+        missing = (
+            path for path in paths - read if not (scan.hides(path) or (read and exclusions.explained(path)))
+        )
+        if seems_unmounted(self.files, folder, lost := len([*missing]), len(paths)):
             detail = f"{folder.root} has no files any more of {lost:,} documents, which are kept"
             remedy = f"Mount its disk. To remove them, run: clawmem update -c {folder.name} --allow-empty"
             return CheckResult(name, False, detail, remedy)
