@@ -8,7 +8,7 @@ code points of the body, front matter excluded.
 
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 Vector = bytes
 """Little-endian float32, unit length, ``4 * dimensions`` bytes."""
@@ -136,10 +136,18 @@ class Span(NamedTuple):
 
 
 class SourceStamp(NamedTuple):
-    """Stat values of a file that are sufficient to detect that it is unchanged."""
+    """Stat values of a file that are sufficient to detect that it is unchanged; a record has the later time as ``mtime_ns``."""
 
     size: int
     mtime_ns: int
+    ctime_ns: int = (
+        0  # also of a new name, or of a new text with an old ``mtime_ns``; on Windows of its creation
+    )
+
+    @property
+    def recorded(self) -> Self:
+        """Return the stamp of the record of an unchanged file."""
+        return self._replace(mtime_ns=max(self.mtime_ns, self.ctime_ns), ctime_ns=0)
 
 
 class Document(NamedTuple):

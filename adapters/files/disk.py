@@ -112,7 +112,8 @@ class DiskFiles:
                         unreadable.append(name)
                     else:
                         status = entry.stat(follow_symlinks=False)
-                        files.append(SourceFile(path, SourceStamp(status.st_size, status.st_mtime_ns)))
+                        times_ns = status.st_mtime_ns, status.st_ctime_ns
+                        files.append(SourceFile(path, SourceStamp(status.st_size, *times_ns)))
                 except FileNotFoundError:
                     continue  # deleted since the listing
                 except OSError:  # omitting the file would look like a deletion

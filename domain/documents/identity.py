@@ -106,8 +106,9 @@ def is_current(document: Document | None, source_hash: str) -> bool:
 
 def stamp_to_record(stamp: SourceStamp, now_ms: int) -> SourceStamp:
     """
-    Return *stamp* for the record; of the last two seconds, one that matches no file.
+    Return the recorded *stamp*; of the last two seconds, one that matches no file.
 
     A file may change again within one tick of its clock without a new time, so a recent stamp is not trusted.
     """
-    return SourceStamp(stamp.size, 0) if now_ms - stamp.mtime_ns // 1_000_000 < 2000 else stamp
+    is_recent = now_ms - stamp.recorded.mtime_ns // 1_000_000 < 2000
+    return SourceStamp(stamp.size, 0) if is_recent else stamp.recorded

@@ -114,6 +114,19 @@ class TestEdits:
         assert world.found("other") == ["a.md"]
         assert world.found("first") == []
 
+    def test_with_the_former_size_and_time(self, world: World) -> None:
+        """Files that exchange their names are seen, and a pin follows its text."""
+        for name, text in (("a.md", "Zebra."), ("b.md", "Tapir.")):
+            os.utime(world.write(name, text), (1, 1))
+        world.clock.advance(10**12)  # long after the files were made, by the clock of this machine
+        world.update()
+        world.vault.documents.pin(world.at("a.md").id, True)
+        for name, new in (("a.md", "c.txt"), ("b.md", "a.md"), ("c.txt", "b.md")):
+            (world.root / name).rename(world.root / new)
+
+        assert world.update().updated == 2
+        assert (world.at("a.md").pinned, world.at("b.md").pinned) == (False, True)
+
 
 class TestWithheld:
     def test_what_is_not_from_a_file_is_never_withdrawn(self, world: World) -> None:

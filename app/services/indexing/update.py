@@ -312,7 +312,7 @@ class _Pass:
         self._changed = {
             file.path: file
             for file in scan.files
-            if file.path not in known or known[file.path].stamp != file.stamp
+            if file.path not in known or known[file.path].stamp != file.stamp.recorded
         }
         self._mark(PRIVATE, Cursor(int(folder.private)))
         if self._changed:
@@ -361,7 +361,7 @@ class _Pass:
         was_served = known is not None and known.inactive is None
         again = was_served and self._force
         is_new = known is None or known.inactive is InactiveReason.REMOVED
-        if known and known.stamp == file.stamp and not again and not is_new:
+        if known and known.stamp == file.stamp.recorded and not again and not is_new:
             self.report.unchanged += was_served
             return
         if identity.is_forgotten(known):
