@@ -136,12 +136,12 @@ class Span(NamedTuple):
 
 
 class SourceStamp(NamedTuple):
-    """Stat values of a file that are sufficient to detect that it is unchanged; a record has the later time as ``mtime_ns``."""
+    """Stat values that suffice to detect that a file is unchanged; a record has the later time as ``mtime_ns``."""
 
     size: int
     mtime_ns: int
     ctime_ns: int = (
-        0  # also of a new name, or of a new text with an old ``mtime_ns``; on Windows of its creation
+        0  # differs after a change of the name, or of the other two; on Windows that of its creation
     )
 
     @property
@@ -382,6 +382,5 @@ class Scan(NamedTuple):
 
     def hides(self, path: str) -> bool:
         """Whether *path* is evicted, or is or is below one of the unreadable folders."""
-        return path in self.evicted or any(
-            folder in ("", ".", path) or path.startswith(f"{folder}/") for folder in self.unreadable
-        )
+        is_below = (folder in ("", ".", path) or path.startswith(f"{folder}/") for folder in self.unreadable)
+        return path in self.evicted or any(is_below)

@@ -3,7 +3,6 @@ import os
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
-from operator import attrgetter
 from pathlib import Path, PurePath
 from stat import S_ISREG
 from typing import BinaryIO
@@ -112,14 +111,14 @@ class DiskFiles:
                         unreadable.append(name)
                     else:
                         status = entry.stat(follow_symlinks=False)
-                        times_ns = status.st_mtime_ns, status.st_ctime_ns
-                        files.append(SourceFile(path, SourceStamp(status.st_size, *times_ns)))
+                        stamp = SourceStamp(status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+                        files.append(SourceFile(path, stamp))
                 except FileNotFoundError:
                     continue  # deleted since the listing
                 except OSError:  # omitting the file would look like a deletion
                     unreadable.append(name)
         return Scan(
-            tuple(sorted(files, key=attrgetter("path"))),
+            tuple(sorted(files)),
             unreadable=tuple(sorted(unreadable)),
             misnamed=tuple(sorted(misnamed)),
             links=tuple(sorted(links)),
@@ -143,7 +142,7 @@ class DiskFiles:
                 return file.read()
         except (FileNotFoundError, NotADirectoryError) as error:
             if Path(folder, f".{name}.icloud").exists():
-                raise SourceUnreadable(path, "iCloud has not downloaded it") from error
+                raise SourceUnreadable(_printable(path), "iCloud has not downloaded it") from error
             raise SourceMissing(_printable(path), "it is gone") from error
         except OSError as error:
             reason = (error.strerror or type(error).__name__).lower()

@@ -112,12 +112,10 @@ class ExplainFile:
         """Return the innermost folder above *file* whose pattern matches; without one, the innermost."""
         above = [folder for folder in self.folders if file.is_relative_to(folder.root)]
         above.sort(key=lambda folder: len(Path(folder.root).parts), reverse=True)
-        matching = (
-            folder
-            for folder in above
-            if compile_pattern(folder.pattern)(file.relative_to(folder.root).as_posix())
-        )
-        return next(matching, above[0] if above else None)
+        for folder in above:
+            if compile_pattern(folder.pattern)(file.relative_to(folder.root).as_posix()):
+                return folder
+        return above[0] if above else None
 
     def _status(self, folder: Folder, path: str) -> FileStatus:
         root, path = Path(folder.root), file_of_stub(path)
@@ -137,8 +135,7 @@ class ExplainFile:
             if known is None:
                 raise NotFound("file", str(file))
             reason = f"Its file is gone; it was read last on {known.indexed_at[:10]}."
-            is_moved = not root.is_dir()
-            remedy = MISSING_FOLDER.format(folder.name) if is_moved else f"Put the file back. {UPDATE}"
+            remedy = f"Put the file back. {UPDATE}" if root.is_dir() else MISSING_FOLDER.format(folder.name)
             return FileStatus("gone", reason, remedy)
         if excluded := None if path == "." else exclusions.explained(path, is_folder=file.is_dir()):
             part, rule = excluded

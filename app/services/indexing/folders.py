@@ -134,9 +134,7 @@ def seems_unmounted(files: FileSource, folder: Folder, lost: int, served: int) -
 
 def file_of_stub(path: str) -> str:
     """Return the path of the file that the stub *path* of iCloud stands for; *path* of any other file."""
-    folder, slash, name = path.rpartition("/")
-    is_stub = name.startswith(".") and name.endswith(".icloud")
-    return f"{folder}{slash}{name[1:-7]}" if is_stub else path
+    return re.sub(r"(^|/)\.([^/]+)\.icloud$", r"\1\2", path)
 
 
 def root_of(folder: Folder) -> str:
@@ -302,6 +300,11 @@ def scan_folder(files: FileSource, folder: Folder, rules: Exclusions | None = No
         return False
 
     scan = files.scan(folder.root, enter=enter, wanted=wanted)
-    rules.counts += Counter({"iCloud, which has not downloaded them": len(evicted)})
+    skipped = {
+        "iCloud, which has not downloaded them": len(evicted),
+        "the rule that symbolic links are not followed": len(scan.links),
+        "the rule that pipes, sockets and devices are not read": len(scan.special),
+    }
+    rules.counts += Counter(skipped)
     unreadable = {*scan.unreadable, *rules.unreadable}
     return scan._replace(unreadable=tuple(sorted(unreadable)), evicted=frozenset(evicted))

@@ -335,11 +335,6 @@ class _Pass:
             progress(done, len(scan.files))
         self._commit_new()
         report.excluded |= dict(exclusions.counts.most_common())
-        skipped = {
-            "symbolic links are not followed": len(scan.links),
-            "pipes, sockets and devices are not read": len(scan.special),
-        }
-        report.excluded |= {f"the rule that {rule}": count for rule, count in skipped.items() if count}
         self._remove(len(served), has_files=bool(paths))
         record_trust(self._documents, update.transactions, update.publisher, known.values(), folder.origin)
         update.links.aim()
@@ -582,10 +577,9 @@ def is_forgotten_file(
 
 def has_lost_file(files: FileSource, roots: Mapping[str, str], document: Document) -> bool:
     """Whether the file of *document* is gone, where its collection has a folder; False if it only cannot be read."""
-    if not document.stamp or document.collection not in roots:
-        return False
-    try:
-        files.read(roots[document.collection], document.path)
-    except SourceUnreadable as error:
-        return isinstance(error, SourceMissing)
+    if document.stamp and document.collection in roots:
+        try:
+            files.read(roots[document.collection], document.path)
+        except SourceUnreadable as error:
+            return isinstance(error, SourceMissing)
     return False

@@ -197,10 +197,9 @@ class Doctor:
             detail = ". ".join(map(exclusions.why_unreadable, scan.unreadable[:5]))
             return CheckResult(name, False, detail, "Then run: clawmem update")
         read = {file.path for file in scan.files}
-        missing = (
-            path for path in paths - read if not (scan.hides(path) or (read and exclusions.explained(path)))
-        )
-        if seems_unmounted(self.files, folder, lost := len([*missing]), len(paths)):
+        missing = [path for path in paths - read if not scan.hides(path)]
+        lost = sum(not (read and exclusions.explained(path)) for path in missing)
+        if seems_unmounted(self.files, folder, lost, len(paths)):
             detail = f"{folder.root} has no files any more of {lost:,} documents, which are kept"
             remedy = f"Mount its disk. To remove them, run: clawmem update -c {folder.name} --allow-empty"
             return CheckResult(name, False, detail, remedy)
