@@ -1,7 +1,6 @@
 """The file of a vault and its write-ahead log, examined without opening a database."""
 
 import os
-import time
 from contextlib import suppress
 from stat import S_ISREG
 
@@ -10,9 +9,6 @@ import apsw
 from clawmem.ports.errors import NotAVault, VaultDamaged
 
 CHECKPOINT_WAIT_MS = 50  # no other process can write during the checkpoint, so the wait is short
-# A vault that another process is creating is empty for some milliseconds.
-_PATIENCE_S = 3.0
-_POLL_S = 0.01
 _HEADER = b"SQLite format 3\0"
 
 
@@ -53,18 +49,14 @@ def kind_of_stranger(path: str) -> str:
 
 
 def refuse_empty(path: str) -> None:
-    """Raise `VaultDamaged` if the file at *path* is empty and stays empty."""
-    since = time.monotonic()
-    while is_empty(path):
-        age = time.time() - os.path.getmtime(path)  # noqa: PTH204
-        if max(age, time.monotonic() - since) > _PATIENCE_S:
-            raise VaultDamaged(
-                path,
-                "the file is empty, so its pins, its diary and captured memories are lost unless you put a backup copy "
-                "in its place",
-                "Run: clawmem doctor --repair  (makes a new vault from your files.)",
-            )
-        time.sleep(_POLL_S)
+    """Raise `VaultDamaged` if the file at *path* is empty."""
+    if is_empty(path):
+        raise VaultDamaged(
+            path,
+            "the file is empty, so its pins, its diary and captured memories are lost unless you put a backup copy "
+            "in its place",
+            "Run: clawmem doctor --repair  (makes a new vault from your files.)",
+        )
 
 
 def checkpoint_log(path: str) -> None:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import random
-import threading
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -20,12 +19,6 @@ from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.ports.errors import ClawmemError, NotAVault, VaultError, VaultFull, VaultLocked, VaultReadOnly
 
 VAULTS = 15  # that several processes make at the same moment, one after the other
-
-
-def empty(file: Path) -> None:
-    """Cut *file* to nothing, some time ago."""
-    file.write_bytes(b"")
-    os.utime(file, (1_700_000_000, 1_700_000_000))
 
 
 class TestNotAVault:
@@ -48,7 +41,7 @@ class TestNotAVault:
         """Nothing makes a new vault of it in silence: the advised command does, and says what is lost."""
         world.fill(3)
         world.vault.close()
-        empty(world.vault_file)
+        world.vault_file.write_bytes(b"")
 
         for verb in ("search x", "update", "status", "doctor", "vault init"):
             done = invoke(verb)
@@ -61,17 +54,6 @@ class TestNotAVault:
         assert "Lost: pins, the diary, captured memories" in repaired.stdout
         assert "n2.md" in invoke("search", "animal2").stdout
         assert "ok    storage" in invoke("doctor").stdout
-
-    def test_a_file_that_is_just_being_made(self, tmp_path: Path) -> None:
-        """It is empty for a moment, and waited for."""
-        path = tmp_path / "vault.sqlite"
-        open_vault(str(tmp_path / "other.sqlite")).close()
-        path.touch()
-        timer = threading.Timer(0.3, (tmp_path / "other.sqlite").replace, [path])
-        timer.start()
-
-        with closing(open_vault(str(path), read_only=True)) as vault:
-            assert vault.documents.collections() == {}
 
     def test_bytes_gone_bad(self, world: World) -> None:
         """Whatever byte of a vault is wrong, every use of it ends with an answer or an error of ours."""
@@ -217,14 +199,16 @@ class TestNewVaults:
         for process in processes:
             finish(process)
 
-    def test_a_killed_process_leaves_no_part_of_one(
-        self, tmp_path: Path, invoke: Invoke, environ: dict[str, str]
+    def test_no_part_of_one_has_its_name(
+        self, tmp_path: Path, invoke: Invoke, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """The next command makes it, also where a deleted vault left its log, which is not read into the new one."""
+        """Whatever ends its making; nor is the log of a deleted vault read into a new one."""
         write_notes(tmp_path / "notes", {"a.md": "# Zebra\n\nThe zebra runs.\n"})
         vault = tmp_path / "vault.sqlite"
-        with start_program(KILLED, vault, environ=environ) as process:
-            assert process.wait() == 9
+        with monkeypatch.context() as patch, pytest.raises(SystemExit):
+            patch.setattr("clawmem.adapters.sqlite.vault.prepare", sys.exit)
+            open_vault(str(vault))
+        assert not vault.exists()
         with closing(open_vault(str(vault))):
             assert "1 added" in invoke("update").stdout
             log = Path(f"{vault}-wal").read_bytes()
@@ -269,14 +253,6 @@ vault = open_vault(sys.argv[1])
 with vault.transactions.writing():
     print("ready", flush=True)
     time.sleep(float(sys.argv[2]))
-"""
-
-KILLED = """
-import os, sys
-from clawmem.adapters.sqlite import vault
-
-vault.prepare = lambda db: os._exit(9)
-vault.open_vault(sys.argv[1])
 """
 
 OPEN_AT_ONCE = f"""
