@@ -19,7 +19,7 @@ from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.indexing.watching import FULL_PASS_EVERY_S, LOOKS_UP_S, WatchEvent, WatchOptions
 from clawmem.app.settings.model import Settings, load_settings
 from clawmem.domain.maintenance.schedule import LaneName
-from clawmem.ports.errors import ConfigError
+from clawmem.ports.errors import ClawmemError, ConfigError
 from clawmem.ports.files import StopSignal
 
 LOOKS_AGAIN_S = 60.0  # after an error, and between two looks for jobs left by another process
@@ -143,7 +143,7 @@ def watcher_thread(settings: Settings, complain: Complain) -> BackgroundThread:
 
     def report(event: WatchEvent) -> None:
         if event.event == "problem":
-            complain("watch", RuntimeError(event.text))
+            complain("watch", ClawmemError(event.text))
 
     work = partial(watch, tell=report, every_s=FULL_PASS_EVERY_S)
     return BackgroundThread("watch", partial(work_on_vault, settings, work), complain)

@@ -85,13 +85,17 @@ class ServerRuntime:
         own = {name: value for name, value in environ.items() if name not in SESSION_VARIABLES}
         self.environ = {**own, "INDEX_PATH": str(vault)}
         self.dispatcher = Dispatcher(lambda: load_settings(environ=self.environ))
-        self._log = partial(log_error, vault)
         self._drainer = BackgroundThread("drain", self._drain, self._log)
         self._threads = [self._drainer]
         if settings and watch:
             self._threads.append(watcher_thread(settings, self._log))
         if settings:
             self._threads += lane_threads(settings, self._log)
+
+    def _log(self, name: str, error: BaseException | str) -> None:
+        """Write an error to the error log of the vault, and a new one to the log of the server."""
+        if log_error(self.vault, name, error):
+            logging.getLogger("clawmem").warning("%s: %s", name, error)
 
     @contextmanager
     def at_work(self) -> Iterator[None]:

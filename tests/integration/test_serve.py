@@ -420,12 +420,15 @@ class TestLife:
         content, token = json.dumps(body).encode(), token_of(here.vault, here.environ)
         return posted(server, path, token, content, headers=headers)
 
-    def test_a_vault_that_was_cut_off(self, tmp_path: Path) -> None:
-        """The status says that it cannot be used, although the server answers."""
+    def test_faults_in_the_status(self, tmp_path: Path) -> None:
+        """It names a folder that is gone, as the log does, and a vault that was cut off, although the server answers."""
         here = World(tmp_path / "home")
-        with serving(here.environ, here.home):
+        with serving(here.environ, here.home) as server:
+            shutil.rmtree(here.home / "notes")
+            eventually(lambda: "its documents are kept" in here.run("serve", "--status").stdout)
             os.truncate(here.vault, 5000)
             status = here.run("serve", "--status")
+            assert "its documents are kept" in server.log.read_text()
         assert (status.returncode, "doctor --repair" in status.stderr) == (1, True)
 
     def test_what_it_will_not_do(self, world: World, tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
 
 from command_line import Invoke, ask_json, write_notes
@@ -49,9 +50,10 @@ def test_status_suggests_next_steps(invoke: Invoke, tmp_path: Path) -> None:
     assert invoke("update", "--no-embed").exit_code == 0
     notes.rename(tmp_path / "elsewhere")
     lost = ask_json(invoke, "status")["next_steps"]
-    notes.mkdir()  # as a place of mounting that is left
+    write_notes(notes, {"readme.txt": "Mount the disk here."})
     assert ask_json(invoke, "status")["next_steps"] == lost
 
+    shutil.rmtree(notes)
     (tmp_path / "elsewhere").rename(notes)
     assert invoke("embed").exit_code == 0
     assert invoke("backup", tmp_path / "copy.sqlite").exit_code == 0

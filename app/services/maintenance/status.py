@@ -70,7 +70,8 @@ class StatusReport:
     next_steps: list[str]
 
 
-SETTINGS = "settings: "  # of hooks, which left them out
+# Sources in the error log: settings, which hooks left out, and the watcher of a server.
+SETTINGS, WATCH = "settings: ", "watch: "
 
 
 def logged_errors(vault: Path | str, now_ms: float, source: str = "") -> dict[str, None]:
@@ -122,9 +123,11 @@ class Status:
         for collection in collections:
             with suppress(PermissionError):  # which doctor names
                 root = Path(collection.path) if collection.documents and collection.path else None
-                if root and not (root.is_dir() and any(root.iterdir())):
+                notes = (note for note in served if note.stamp and note.collection == collection.name)
+                paths = (note.path if collection.pattern else "" for note in notes)  # commits are no files
+                if root and not any((root / path).exists() for path in paths):
                     moved = MISSING_FOLDER.format(collection.name)
-                    steps.append(f"{root} is gone or empty, and its notes are kept. {moved}")
+                    steps.append(f"{root} is gone, or has none of its notes, which are kept. {moved}")
         if embeddings.pending:
             waiting = f"Texts that are not found by their meaning yet: {embeddings.pending}"
             steps.append(f"{waiting}. Run: clawmem embed")
