@@ -252,7 +252,7 @@ class UseCases(containers.DeclarativeContainer):
     collections: list[Collection] = use_case("indexing.collections:collections_of")
     policy_faults: list[str] = use_case("indexing.collections:policy_faults")
     settings_faults: list[str] = use_case("indexing.collections:settings_faults")
-    leftovers: dict[str, int] = use_case("indexing.collections:leftovers")
+    leftovers: list[str] = use_case("indexing.collections:leftovers")
     forgotten_places = use_case("lifecycle.forgetting:ForgottenPlaces")
     link_targets = use_case("indexing.update:LinkTargets")
     update_alone = function(

@@ -19,7 +19,7 @@ from typing import Any
 
 from clawmem.app.bootstrap.services import Services
 from clawmem.app.client.autostart import is_running
-from clawmem.app.environment.places import default_vault, is_there
+from clawmem.app.environment.places import is_there, usual_vault
 from clawmem.app.environment.private_files import files_of_vault, make_private, private_umask
 from clawmem.app.settings.config_file import locked_config, read_config, remove_collection
 from clawmem.app.settings.model import Settings
@@ -29,7 +29,7 @@ from clawmem.ports.records import InactiveReason, Role
 
 def creating_command(vault: Path) -> str:
     """Return the command that creates *vault*; it names another vault than the usual one."""
-    is_usual = vault == default_vault({**os.environ, "INDEX_PATH": ""})
+    is_usual = vault == usual_vault(os.environ)
     return f"clawmem {'' if is_usual else f'--vault {shlex.quote(str(vault.absolute()))} '}bootstrap PATH"
 
 
@@ -61,7 +61,7 @@ def require_folder(settings: Settings) -> None:
     if vault.suffix.lower() in (".md", ".markdown") and not is_there(vault):
         reason = f"{vault} has the name of a note. Choose another ending for a vault, such as .sqlite."
         raise VaultError(str(vault), reason)
-    folder, usual = vault.parent, default_vault({**os.environ, "INDEX_PATH": ""}).parent
+    folder, usual = vault.parent, usual_vault(os.environ).parent
     if not (settings.named or folder == usual or is_there(folder)):
         remedy = f"Create it: mkdir -p {shlex.quote(str(folder))}"
         raise VaultError(str(vault), f"There is no folder {folder} for the vault. {remedy}")
@@ -72,9 +72,7 @@ def require_new(settings: Settings, config: Path) -> None:
     if is_there(settings.vault) and time() - settings.vault.stat().st_mtime > 1:  # else it may be in creation
         unopened_services(settings).discard_unused_vault()
     if is_there(settings.vault):
-        remedy = (
-            f"Choose another name, or write below vaults: in {config}: {settings.named}: {settings.vault}"
-        )
+        remedy = f"Choose another name, or write in {config} below vaults: {settings.named}: {settings.vault}"
         raise InvalidInput("INVALID_INPUT", f"{settings.vault} is there already. {remedy}")
 
 

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from time import sleep, time
+from typing import Any
 
 from clawmem.app.client.request import (
     OFF_VARIABLE,
@@ -47,14 +48,14 @@ def is_running(vault: Path) -> bool:
     return True
 
 
-def is_automatic(environ: Mapping[str, str]) -> bool:
-    """Whether hooks start a server: neither the settings nor CI or the environment forbids it."""
+def is_automatic(environ: Mapping[str, str], settings: Any = None) -> bool:
+    """Whether hooks start a server: neither *settings*, those of *environ*, nor CI or the environment forbids it."""
     switches = (environ.get(name, "").lower() for name in ("CI", OFF_VARIABLE))
     if os.name == "nt" or any(switch not in ("", "0", "false", "no", "off") for switch in switches):
         return False
     from clawmem.app.settings.model import load_settings  # with pydantic, which a served hook must not import
 
-    return load_settings(environ=environ, lenient=True).server == "auto"
+    return (settings or load_settings(environ=environ, lenient=True)).server == "auto"
 
 
 def start_server(environ: Mapping[str, str], inherited: Mapping[str, str]) -> None:

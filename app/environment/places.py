@@ -86,9 +86,14 @@ def config_folder(env: Mapping[str, str]) -> Path:
     return below_home(_own_folder(env, "XDG_CONFIG_HOME"), env, "CLAWMEM_CONFIG_DIR")
 
 
+def usual_vault(env: Mapping[str, str]) -> Path:
+    """Return the path of the vault that nothing names."""
+    return _own_folder(env, "XDG_CACHE_HOME") / "index.sqlite"
+
+
 def default_vault(env: Mapping[str, str]) -> Path:
     """Return the path of the vault when the command line names none."""
-    return below_home(_own_folder(env, "XDG_CACHE_HOME") / "index.sqlite", env, "INDEX_PATH")
+    return below_home(usual_vault(env), env, "INDEX_PATH")
 
 
 def models_folder(env: Mapping[str, str]) -> Path:

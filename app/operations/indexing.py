@@ -29,7 +29,6 @@ from clawmem.app.services.indexing.collections import (
     collections_of,
     fault_of_imports,
     leftover_collections,
-    leftover_sentence,
     memory_advice,
     record_trust,
     unknown_collection,
@@ -166,7 +165,7 @@ def reading_of(services: Services, passes: list[PassReport], embedded: EmbedRepo
         embed=embedded,
         remarks=[
             *services.forgotten_places.warnings(),
-            *(leftover_sentence(name, documents) for name, documents in services.leftovers.items()),
+            *services.leftovers,
             *index_faults(services),
         ],
     )
@@ -184,8 +183,6 @@ def reading_text(result: Reading) -> Iterator[str]:
         if unread:
             yield f"To read them all, run: clawmem collection add PATH --pattern '**/*.{{{endings}}}'"
         yield from (f"- {problem}" for problem in report.problems)
-    if not result.collections:
-        yield "No collections yet. Run: clawmem bootstrap PATH"
     if result.embed:
         yield str(result.embed)
     if result.pending and (result.embed is None or result.embed.paused):
@@ -222,7 +219,11 @@ def reindex(
             passes.append(PassReport(name, unread=1, problems=[f"skipped: {fault}"]))
         else:
             passes += read_folders(services, [known[name]], force=force, allow_empty=allow_empty)
-    return reading_of(services, passes, embed_after(services, names, wanted=embed))
+    reading = reading_of(services, passes, embed_after(services, names, wanted=embed))
+    named = services.settings.named
+    advice = f"vault sync {named} FOLDER" if named else "bootstrap PATH"
+    reading.remarks += [f"No collection is configured. Run: clawmem {advice}"] * (not known)
+    return reading
 
 
 @operation(Effect.READS, command="doctor", in_own_process=True, opens=Opening.IF_PRESENT)

@@ -50,6 +50,8 @@ from clawmem.app.interfaces.hooks.handlers import HANDLERS, HookContext
 from clawmem.app.interfaces.hooks.process import run_process
 from clawmem.app.interfaces.hooks.protocol import HookEvent
 from clawmem.app.interfaces.mcp.proxy import forwarded
+from clawmem.app.services.maintenance.status import WATCH, logged_errors
+from clawmem.app.settings.model import Settings
 from clawmem.domain.maintenance.schedule import LaneName
 from clawmem.ports.errors import ClawmemError, ConfigError, InvalidInput
 
@@ -72,20 +74,13 @@ def serve(
         list[str] | None,
         typer.Option("--name", help="One more name that the server goes by.", show_default=False),
     ] = None,
-    no_token: Annotated[
-        bool, typer.Option("--no-token", help="Let every process on this machine connect.")
-    ] = False,
+    no_token: Annotated[bool, typer.Option("--no-token", help="Let every local process connect.")] = False,
     no_watch: Annotated[bool, typer.Option("--no-watch", help="Leave new and changed files alone.")] = False,
     idle_exit: Annotated[
         float | None,
-        typer.Option(
-            min=0.001, metavar="MINUTES", help="Exit after that time without a request.", show_default=False
-        ),
+        typer.Option(min=0.001, metavar="MINUTES", help="Exit after that idle time.", show_default=False),
     ] = None,
-    background: Annotated[
-        bool,
-        typer.Option("--background", help="Return as soon as it answers; it goes on without this terminal."),
-    ] = False,
+    background: Annotated[bool, typer.Option("--background", help="Go on without this terminal.")] = False,
     status: Annotated[bool, typer.Option("--status", help="Say whether one runs, and where.")] = False,
     stop: Annotated[bool, typer.Option("--stop", help="Stop the one that runs.")] = False,
 ) -> None:
@@ -97,7 +92,9 @@ def serve(
     """
     for mode in ("--status", "--stop"):
         refuse_with(ctx, mode)
-    vault = settings_of(ctx).vault
+    faults = list[object]()
+    settings = settings_of(ctx, faults.append if stop or status else None)
+    vault = settings.vault
     server = announced(vault) if is_running(vault) else None
     typed = [parameter for parameter in typed_parameters(ctx) if parameter != "--background"]
     if server and typed and not (stop or status):
@@ -109,7 +106,7 @@ def serve(
     if stop:
         _stop(ctx, vault, server)
     elif status:
-        _show_status(ctx, vault, server)
+        _show_status(ctx, settings, server, faults)
     elif background or server:
         _start(ctx, is_new=server is None)
     else:
@@ -163,9 +160,12 @@ def _stop(ctx: typer.Context, vault: Path, server: Announcement | None) -> None:
         raise typer.Exit(1)
 
 
-def _show_status(ctx: typer.Context, vault: Path, server: Announcement | None) -> None:
-    """Show whether a server runs and is of use; exit with 1 otherwise."""
-    fault, automatic = fault_of_server(server) if server else "", is_automatic(os.environ)
+def _show_status(
+    ctx: typer.Context, settings: Settings, server: Announcement | None, faults: list[object]
+) -> None:
+    """Show whether a server runs and is of use; exit with 1 otherwise, and for *faults* of the settings."""
+    vault, automatic = settings.vault, is_automatic(os.environ, settings)
+    fault = fault_of_server(server) if server else ""
     record = {"vault": str(vault), "running": bool(server), "answers": bool(server) and not fault}
     record["automatic"] = automatic
     lines = [f"No server of {vault} runs."]
@@ -173,14 +173,16 @@ def _show_status(ctx: typer.Context, vault: Path, server: Announcement | None) -
         record |= {"url": server.url, "pid": server.pid, "version": server.version}
         lines = [f"{vault} is served at {server.url} by process {server.pid} ({server.version})."]
     lines.append("Hooks start a server when none runs." if automatic else "Hooks start no server.")
-    faults = [fault] if fault else []
+    faults += [fault] if fault else []
     if server_file(vault, "server-start").exists():
         log = server_file(vault, "server-log")
         faults.append(f"A hook started a server that does not answer yet. See {log}")
     try:
-        with open_services(settings_of(ctx), read_only=True) as services:
+        with open_services(settings, read_only=True) as services:
             lines.append(services.watch_state())
-            record["watcher"] = lines[-1]
+        problems = [*logged_errors(vault, time_ns() / 1e6, WATCH)]
+        record |= {"watcher": lines[-1], "problems": problems}
+        lines += [f"Problem of the last day: {problem}" for problem in problems]
     except ClawmemError as error:
         faults.append(str(error))
     show_outcome(ctx, record, "\n".join(lines))
@@ -216,9 +218,7 @@ def mcp(
     ctx: typer.Context,
     tools: Annotated[
         str | None,
-        typer.Option(
-            help="clawmem (ten tools), all, or files; by default CLAWMEM_MCP_TOOLS.", show_default=False
-        ),
+        typer.Option(help="clawmem (ten tools), all, or files; else CLAWMEM_MCP_TOOLS.", show_default=False),
     ] = None,
 ) -> None:
     """Run the MCP server on stdin and stdout for an assistant; a running server answers. See clawmem setup mcp."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
@@ -32,12 +32,12 @@ from clawmem.app.environment.places import (
     agent_vaults,
     below_home,
     config_folder,
-    config_text,
     default_vault,
     is_there,
     models_folder,
     real_path,
     topics_folder,
+    usual_vault,
     variable_shown,
 )
 from clawmem.app.environment.private_files import files_of_vault, log_error
@@ -380,28 +380,34 @@ _CONFIG_KEYS = frozenset(Settings.model_fields) - {
 }
 
 
+Report = Callable[[ConfigError], object] | None  # gets a fault of settings, which is raised without it
+
+
 def load_settings(
     *,
     vault: Path | None = None,
     backend: str | None = None,
     environ: Mapping[str, str] | None = None,
     lenient: bool = False,
+    report: Report = None,
 ) -> Settings:
     """
     Read the environment and the config file; *vault* and *backend* take precedence over both.
 
     Only the config file of the user is read, never one of the working folder: a cloned repository must not configure the
-    user's memory. Raises `ConfigError` for a wrong key or value; *lenient* logs and skips it, so that no prompt fails.
+    user's memory. Nor is a file next to the usual vault, which another user may have written. Raises `ConfigError` for a
+    wrong key or value; *report* gets it instead, and *lenient* logs it, so that no prompt fails.
     """
     env = os.environ if environ is None else environ
+    report = partial(log_error, default_vault(env), "settings") if lenient else report
     path, other = (config_folder(env) / name for name in ("config.yaml", "index.yml"))
     if other.is_file() and not path.is_file():
         path = other
 
     def refuse(error: ConfigError) -> None:
-        if not lenient:
+        if report is None:
             raise error
-        log_error(default_vault(env), "settings", error)
+        report(error)
 
     try:
         values = read_config(path)
@@ -429,27 +435,33 @@ def load_settings(
     while True:
         try:
             settings = Settings.model_validate(values)
-            return of_file(settings, settings.vault) if config_text(config_of(settings.vault)) else settings
+            is_usual = real_path(settings.vault) == real_path(usual_vault(env))
+            has_own = not is_usual and is_there(config_of(settings.vault))
+            return of_file(settings, settings.vault, report=report) if has_own else settings
         except ValidationError as error:
             refuse(ConfigError(_message(error, path, env)))
             for fault in error.errors():
                 values.pop(str(fault["loc"][0]), None)
 
 
-def of_file(settings: Settings, vault: Path, name: str | None = None) -> Settings:
+def of_file(settings: Settings, vault: Path, name: str | None = None, report: Report = None) -> Settings:
     """
-    Return the settings for a *vault* in a file of its own, of this *name* if it has one; raise `ConfigError`.
+    Return the settings for a *vault* in a file of its own, of this *name* if it has one; a wrong file is left out as a whole.
 
     The config file beside it, ``FILE.yaml``, has its collections, and other settings that differ for it. The
     collections of the usual vault are not read into it; programs may read their folders into a named one.
     """
     config = config_of(vault)
     places = {field: getattr(settings, field) for field in ("home", "models", "topics")}
-    values = {**read_config(config), **places, "vault": vault, "config_file": config}
+    values = {**places, "vault": vault, "config_file": config}
     try:
+        given = Settings.model_validate({**read_config(config), **values})
+    except (ConfigError, ValidationError) as error:
+        fault = error if isinstance(error, ConfigError) else ConfigError(_message(error, config, {}))
+        if report is None:
+            raise fault from error
+        report(fault)
         given = Settings.model_validate(values)
-    except ValidationError as error:
-        raise ConfigError(_message(error, config, {})) from error
     changes: dict[str, Any] = {"collections": {}, "global_context": ""}
     changes |= {field: getattr(given, field) for field in given.model_fields_set}
     if name:
@@ -490,17 +502,20 @@ def _message(error: ValidationError, path: Path, env: Mapping[str, str]) -> str:
     return f"{where}: {reason}{'' if is_hidden else f', not {given}'}."
 
 
-def of_vault(settings: Settings, name: str) -> Settings:
+def of_vault(settings: Settings, name: str, report: Report = None) -> Settings:
     """Return the settings for the vault *name*, see `of_file`; raise `NotFound` if no vault has this name."""
     if name not in settings.vaults:
         remedy = "To use a file, give its path."
         if is_collection_name(name):
             remedy = f"To make it, run: clawmem vault sync {name} FOLDER. {remedy}"
         raise NotFound("vault", name, suggestions=sorted(settings.vaults), remark=remedy)
-    return of_file(settings, settings.vaults[name], name)
+    if real_path(settings.vaults[name]) == real_path(usual_vault(os.environ)):
+        fault = f"vaults.{name} is the usual vault, which has no name. Leave --vault out, or give it another file."
+        raise ConfigError(f"{settings.config_file}: {fault}")
+    return of_file(settings, settings.vaults[name], name, report)
 
 
-def at_vault(settings: Settings, vault: Path) -> Settings:
+def at_vault(settings: Settings, vault: Path, report: Report = None) -> Settings:
     """
     Return the settings for a vault given by its name or its path; a name takes precedence over a path.
 
@@ -509,12 +524,13 @@ def at_vault(settings: Settings, vault: Path) -> Settings:
     """
     name = str(vault)
     if name in settings.vaults or (is_collection_name(name) and not is_there(vault)):
-        return of_vault(settings, name)
+        return of_vault(settings, name, report)
     place = below_home(name, {"HOME": str(settings.home)})
     for known, path in settings.vaults.items():
         if place == path:
-            return of_vault(settings, known)
-    return settings if place.absolute() == settings.vault.absolute() else of_file(settings, place)
+            return of_vault(settings, known, report)
+    is_same = place.absolute() == settings.vault.absolute()
+    return settings if is_same else of_file(settings, place, report=report)
 
 
 def set_apart(settings: Settings) -> None:

@@ -50,7 +50,7 @@ def test_a_collection_that_left_the_config_file_is_reported_and_can_be_removed(
     assert remembered("update").exit_code == 0
     config.write_text(before, "utf-8")
 
-    assert "still served: 100" in remembered("update").stderr
+    assert f"still served: 100. If {config} was" in remembered("update").stderr
     doctor = remembered("doctor").stdout
     assert "clawmem collection remove old" in doctor and "remove _clawmem" not in doctor
     config.write_text("", "utf-8")

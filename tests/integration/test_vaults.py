@@ -168,11 +168,12 @@ class TestSyncing:
         again = invoke("vault", "sync", "work", notes)
         assert (again.exit_code, "work: 3 added" in again.stdout) == (0, True)
         assert "run: clawmem --vault work doctor FILE" in again.stdout
+        assert "Run: clawmem vault sync work FOLDER" in invoke("--vault", "work", "update").stderr
         config = home / ".config/clawmem/config.yaml"
         config.unlink()
         os.utime(file, (killed_at, killed_at))
         refused = invoke("vault", "sync", "work", notes)
-        assert (refused.exit_code, f"write below vaults: in {config}" in refused.stderr) == (2, True)
+        assert (refused.exit_code, f"write in {config} below vaults:" in refused.stderr) == (2, True)
 
     def test_commands_at_once(self, remembered: Invoke, notes: Path, home: Path) -> None:
         """Each file is whole, no finished one is replaced or deleted, and the command that came too late says so."""

@@ -21,9 +21,9 @@ from clawmem.app.bootstrap.services import Services
 from clawmem.app.environment.places import is_there
 from clawmem.app.operations.operation import AnyOperation, Opening, Request
 from clawmem.app.operations.output import Part, Verbatim, encodable, printable
-from clawmem.app.settings.model import Settings, at_vault, load_settings, refuse_named, set_apart
+from clawmem.app.settings.model import Report, Settings, at_vault, load_settings, refuse_named, set_apart
 from clawmem.domain.capture.remembering import MOST_CHARACTERS
-from clawmem.ports.errors import InvalidInput
+from clawmem.ports.errors import ConfigError, InvalidInput
 
 # C1 controls, line separators, and marks of direction or of no width, which JSON allows as they are.
 _UNSHOWN = re.compile(
@@ -98,12 +98,12 @@ def chosen_by(ctx: typer.Context) -> GlobalOptions:
     return ctx.obj or GlobalOptions()
 
 
-def settings_of(ctx: typer.Context) -> Settings:
-    """Return the settings from the command line, the environment and the config file."""
+def settings_of(ctx: typer.Context, report: Report = None) -> Settings:
+    """Return the settings from the command line, the environment and the config file, see `load_settings`."""
     chosen = chosen_by(ctx)
-    settings = load_settings(backend=chosen.backend)
+    settings = load_settings(backend=chosen.backend, report=report)
     if chosen.vault:
-        settings = at_vault(settings, chosen.vault)
+        settings = at_vault(settings, chosen.vault, report)
     if settings.backend:
         place = "" if chosen.backend else f" (backend: in {settings.config_file})"
         backend_named(settings.backend, place)  # refused before anything is created or written
@@ -123,7 +123,9 @@ def settings_of_usual(ctx: typer.Context, what: str) -> Settings:
 @contextmanager
 def opened_for(ctx: typer.Context, operation: AnyOperation, request: Request) -> Iterator[Services]:
     """Open the services as *operation* needs them, see `clawmem.app.operations.operation.Opening`."""
-    opens, settings, reads = operation.opens, settings_of(ctx), operation.changes_nothing(request)
+    opens, reads = operation.opens, operation.changes_nothing(request)
+    # The doctor has a finding for wrong settings.
+    settings = settings_of(ctx, list[ConfigError]().append if operation.name == "doctor" else None)
     command = str(ctx.command_path).partition(" ")[2]
     if not operation.any_vault:
         refuse_named(settings, command)

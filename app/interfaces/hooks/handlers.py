@@ -15,7 +15,7 @@ from clawmem.app.bootstrap.lazy import lazy
 from clawmem.app.client.autostart import start_server
 from clawmem.app.client.hook_registry import ALIASES, EVENTS, HOOKS, call_named
 from clawmem.app.client.request import OPTIONAL_HOOKS_VARIABLE
-from clawmem.app.environment.places import default_vault, is_there
+from clawmem.app.environment.places import default_vault, is_there, usual_vault
 from clawmem.app.environment.private_files import log_error
 from clawmem.app.interfaces.hooks.protocol import PEOPLE, HookEvent, event_object, read_event
 from clawmem.domain.surfacing.gate import MOST_PROMPT, Skip, why_skip, without_prefixes
@@ -204,8 +204,7 @@ def prepare_next(name: str, inherited: Mapping[str, str]) -> None:
     from clawmem.app.bootstrap.opening import creating_command
 
     missing = f"There is no vault at {vault}, so hooks do nothing. Run: {creating_command(vault)}"
-    usual = default_vault({**os.environ, "INDEX_PATH": ""})  # no other folder is created
-    if log_error(usual, name, missing):
+    if log_error(usual_vault(os.environ), name, missing):  # no other folder is created
         sys.stderr.write(f"clawmem hook {name}: {missing}\n")
 
 
@@ -216,7 +215,7 @@ def report_error(name: str, error: BaseException) -> None:
         sys.stderr.write(f"clawmem hook {name[:MOST_MESSAGE]}: {message}\n")
         sys.stderr.flush()
         if name in HOOKS or name in EVENTS or name in ALIASES:
-            vault = default_vault({**os.environ, "INDEX_PATH": ""})
+            vault = usual_vault(os.environ)
             with suppress(ConfigError):
                 vault = default_vault(os.environ)
             log_error(vault, name, error)

@@ -11,15 +11,15 @@ from typing import Literal
 from clawmem.app.environment.places import is_there, real_path
 from clawmem.app.services.indexing.folders import Folder, nested
 from clawmem.app.services.indexing.publish import Publisher, apply_in_chunks
-from clawmem.app.settings.config_file import RESERVED, read_config
-from clawmem.app.settings.model import Settings
+from clawmem.app.settings.config_file import RESERVED, config_of, read_config
+from clawmem.app.settings.model import Settings, at_vault, load_settings
 from clawmem.domain.documents.eligibility import path_context
 from clawmem.domain.documents.frontmatter import TYPES
 from clawmem.domain.lifecycle.policy import ArchivePolicy
 from clawmem.domain.security.origin import TRUST, origin_of
 from clawmem.ports.clients import Clients
 from clawmem.ports.documents import DocumentStore
-from clawmem.ports.errors import NotFound
+from clawmem.ports.errors import ConfigError, NotFound
 from clawmem.ports.files import TextExtractor
 from clawmem.ports.records import Document, InactiveReason, Origin, Scope
 from clawmem.ports.storage import Transactions
@@ -84,16 +84,21 @@ def configured_folders(settings: Settings, extract: TextExtractor) -> list[Folde
     )
 
 
-def leftovers(settings: Settings, documents: DocumentStore) -> dict[str, int]:
+def leftovers(settings: Settings, documents: DocumentStore) -> list[str]:
     """
-    Return the number of documents of each collection of files that is no longer configured.
+    Return a sentence for each collection of files that is no longer configured, with what configures and removes it.
 
     A named vault has none: its collections are synced and never configured.
     """
     if settings.named or settings.vault in settings.vaults.values():
-        return {}
+        return []
     added = read_config(settings.config_file).get("collections", ())  # by other processes since
-    return leftover_collections(documents, {*settings.collections, *added})
+    return [
+        f"{name} is no longer configured, but its documents are still served: {count}. If {settings.config_file} was "
+        f"lost, restore it, or run: clawmem collection add FOLDER --name {name}. To remove the documents, "
+        f"run: clawmem collection remove {name}"
+        for name, count in leftover_collections(documents, {*settings.collections, *added}).items()
+    ]
 
 
 def leftover_collections(documents: DocumentStore, configured: Container[str]) -> dict[str, int]:
@@ -103,23 +108,12 @@ def leftover_collections(documents: DocumentStore, configured: Container[str]) -
     Documents that a program stored have no file; their collections need no configuration.
     """
     strangers = [name for name in documents.collections() if name not in configured and name not in RESERVED]
-    counts = {
-        name: sum(
-            document.inactive is None and document.stamp is not None
-            for document in documents.sources(name).values()
-        )
-        for name in strangers
-    }
+    counts = {name: len(_served_files(documents, name)) for name in strangers}
     return {name: count for name, count in counts.items() if count}
 
 
-def leftover_sentence(name: str, documents: int) -> str:
-    """Describe a leftover collection, and name the commands that configure it again and that remove it."""
-    return (
-        f"{name} is no longer configured, but its documents are still served: {documents}. If the config file was "
-        f"lost, restore it, or run: clawmem collection add FOLDER --name {name}. To remove the documents, "
-        f"run: clawmem collection remove {name}"
-    )
+def _served_files(documents: DocumentStore, name: str) -> list[Document]:
+    return [note for note in documents.sources(name).values() if note.inactive is None and note.stamp]
 
 
 def fault_of_imports(name: str, documents: DocumentStore | None, option: str) -> str:
@@ -160,7 +154,10 @@ def policy_faults(settings: Settings, documents: DocumentStore) -> list[str]:
 
 def settings_faults(settings: Settings) -> list[str]:
     """Return a sentence that names the paths of the settings without effect, of any kind; none without such paths."""
-    places: dict[tuple[Path, str, str], str] = {}
+    places, reasons, own = dict[tuple[Path, str, str], str](), list[ConfigError](), config_of(settings.vault)
+    at_vault(load_settings(report=reasons.append), settings.vault, reasons.append)
+    if settings.config_file != own and is_there(own):
+        reasons.append(ConfigError(f"{own} has no effect on the usual vault. Delete it."))
     faults = [
         f"vaults.{name}: {path} is a folder, and a vault is a file"
         for name, path in settings.vaults.items()
@@ -177,7 +174,7 @@ def settings_faults(settings: Settings) -> list[str]:
     inbox, roots = Path(settings.inbox), [folder.path for folder in settings.collections.values()]
     if inbox.is_absolute() and not any(map(inbox.is_relative_to, roots)):
         faults.append(f"inbox: {inbox} is in no collection, so no note can be remembered in it")
-    return [f"{settings.config_file}: {'; '.join(faults)}"] if faults else []
+    return [*map(str, reasons), *([f"{settings.config_file}: {'; '.join(faults)}"] if faults else [])]
 
 
 def memory_advice(clients: Clients, settings: Settings) -> list[str]:
@@ -217,8 +214,7 @@ def withdraw_collection(
     documents: DocumentStore, transactions: Transactions, publisher: Publisher, name: str
 ) -> int:
     """Stop serving every file of a collection and return how many were served."""
-    notes = documents.sources(name).values()
-    served = [note.id for note in notes if note.inactive is None and note.stamp]
+    served = [note.id for note in _served_files(documents, name)]
     withdrawn = apply_in_chunks(
         transactions, served, lambda number: publisher.withdraw([number], InactiveReason.REMOVED)
     )

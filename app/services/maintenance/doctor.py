@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
-from itertools import starmap
 from operator import attrgetter
 from pathlib import Path
 from shutil import disk_usage
@@ -19,7 +18,6 @@ from clawmem.app.client.autostart import is_running
 from clawmem.app.client.request import announced, fault_of_server
 from clawmem.app.environment.private_files import all_below, files_of_vault, make_private, state_folder
 from clawmem.app.services.documents.listing import pages
-from clawmem.app.services.indexing.collections import leftover_sentence
 from clawmem.app.services.indexing.folders import (
     Exclusions,
     Folder,
@@ -132,7 +130,7 @@ class Doctor:
     embeddings: EmbeddingStore
     files: FileSource
     folders: Sequence[Folder]
-    leftovers: Callable[[], Mapping[str, int]] = dict
+    leftovers: Callable[[], Sequence[str]] = tuple
     policy_faults: Callable[[], Sequence[str]] = tuple
     settings_faults: Callable[[], Sequence[str]] = tuple
     withheld: Callable[..., Collection[int]] = frozenset
@@ -156,7 +154,7 @@ class Doctor:
             "collections": partial(
                 _without,
                 lambda: [
-                    *starmap(leftover_sentence, self.leftovers().items()),
+                    *self.leftovers(),
                     *self.policy_faults(),
                     *self.settings_faults(),
                 ],
@@ -397,11 +395,8 @@ class Verify:
                     unlike.append(f"{state}, but still found in the document index.")
         except IndexBypassed as error:
             return [*differences, str(error)]
-        return [
-            *differences,
-            *unlike,
-            *([f"The indexes differ from the records. {REBUILD}"] if unlike else []),
-        ]
+        unlike += [f"The indexes differ from the records. {REBUILD}"] * bool(unlike)
+        return differences + unlike
 
     def _disk(self, folder: Folder) -> Iterator[str]:
         exclusions = Exclusions(self.files, folder)
