@@ -66,7 +66,7 @@ def read_session(source: str, read_messages: ReadMessages, member: Member) -> Co
         {"project": facts.text("cwd")},
     )
     if unreadable:
-        yield ReadFault(member.file.path, f"lines that could not be read: {unreadable}")
+        yield ReadFault(member.file.path, f"unreadable lines: {unreadable}")
 
 
 def _with_facts(lines: Iterable[bytes], facts: Record) -> Iterator[bytes]:
@@ -101,7 +101,7 @@ def read_openclaw(member: Member, lines: Iterable[bytes] = (), name: str = "") -
             messages.append(ImportedMessage(key, text, at, Speaker(message["role"])))
     yield ImportedConversation("openclaw", name, "", messages, started)
     if unreadable:
-        yield ReadFault(member.file.path, f"lines that could not be read: {unreadable}")
+        yield ReadFault(member.file.path, f"unreadable lines: {unreadable}")
 
 
 # Events that OpenClaw has compressed count as unreadable lines.

@@ -212,9 +212,7 @@ class Member:
                         continue
                     damage, line = "cut off" if is_cut else "invalid", line - text.count("\n", place)
                     reason = f"its JSON is {damage} at line {line}, after {count} entries ({reason})"
-                    raise Unreadable(
-                        f"lines that could not be read: {broken}" if broken else reason
-                    ) from error
+                    raise Unreadable(f"unreadable lines: {broken}" if broken else reason) from error
                 if isinstance(value, dict):
                     yield Record(read_json(text[at:end]))
                 at, count = end, count + 1

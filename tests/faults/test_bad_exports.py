@@ -176,7 +176,7 @@ def test_a_damaged_line_of_a_chat_costs_no_other(invoke: Invoke, tmp_path: Path,
     report = mined(invoke, tmp_path / "c.jsonl")
 
     assert report["sources"]["chat-json"]["messages"] == len(lines)
-    assert report["faults"] == [f"{tmp_path}/c.jsonl: lines that could not be read: 1."]
+    assert report["faults"] == [f"{tmp_path}/c.jsonl: unreadable lines: 1."]
 
 
 def test_a_cyclic_tree_ends(invoke: Invoke, tmp_path: Path) -> None:
@@ -204,10 +204,7 @@ def test_unreadable_lines_of_a_session_are_counted(
 
     report = mined(invoke, tmp_path / "in")
 
-    assert (added(report), report["faults"]) == (
-        1,
-        [f"{tmp_path}/in/s.jsonl: lines that could not be read: 1."],
-    )
+    assert (added(report), report["faults"]) == (1, [f"{tmp_path}/in/s.jsonl: unreadable lines: 1."])
     assert mined(invoke, tmp_path / "in")["skipped"] == 1
 
 

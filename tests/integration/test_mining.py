@@ -40,11 +40,8 @@ def test_each_format_is_recognised_by_its_content(invoke: Invoke, tmp_path: Path
     assert ":** And how long does each coat" in text
     assert {one["authored_at"][:10] for one in documents(invoke).values()} == {"2025-04-02", "2024-11-20"}
     [counted] = ask_json(invoke, "mine", "--sources")["sources"]
-    assert (counted["source"], counted["first"][:10], counted["last"][:10]) == (
-        source,
-        "2024-11-20",
-        "2025-04-02",
-    )
+    first, last = counted["first"][:10], counted["last"][:10]
+    assert (counted["source"], first, last) == (source, "2024-11-20", "2025-04-02")
 
 
 def test_a_prompt_gets_no_question_without_its_reply(invoke: Invoke, tmp_path: Path) -> None:
@@ -257,7 +254,7 @@ def test_an_older_copy_deletes_nothing(invoke: Invoke, tmp_path: Path, source: s
 
 
 def test_an_export_without_text_is_no_success(invoke: Invoke, tmp_path: Path) -> None:
-    """Its form is known, and none of its messages has text; the answer names the file, also in a ZIP file."""
+    """Its answer names the file, also in a ZIP file. Nor is an import of which a path is missing."""
     chat = '[{"uuid": "x", "name": "n", "chat_messages": [{"sender": "human", "text": " "}]}]'
     export = write_zip(tmp_path / "export.zip", {"c.json": chat, "part.zip": "", "photos.tar.gz": ""})
 
@@ -269,6 +266,8 @@ def test_an_export_without_text_is_no_success(invoke: Invoke, tmp_path: Path) ->
     assert "photos.tar.gz: it is an archive." in done.stdout
     (tmp_path / "empty").mkdir()
     assert invoke("mine", tmp_path / "empty").exit_code == 1
+    partial = invoke("mine", tmp_path / "missing.json", write_export(tmp_path / "boat", "chatgpt", BOAT))
+    assert (partial.exit_code, len(documents(invoke))) == (1, 1)
 
 
 ASKED, ANSWERED = "Which port has the dev server of the shop?", "Port 4173, as vite.config.ts says."
@@ -352,10 +351,8 @@ def test_a_forgotten_source_stays_forgotten(invoke: Invoke, tmp_path: Path) -> N
     [left] = ask_json(invoke, "mine", "--sources")["sources"]
     assert left["source"] == "claude.ai"
     again = mined(invoke, boat)
-    assert (again["skipped"], again["remarks"]) == (
-        1,
-        ["Documents forgotten on request, which no import brings back: 1."],
-    )
+    remark = "Forgotten documents, which no import brings back: 1."
+    assert (again["skipped"], again["remarks"]) == (1, [remark])
     (tmp_path / "export" / "conversations.json").write_text(json.dumps(chatgpt([BOAT]), indent=1), "utf-8")
     again = mined(invoke, boat)
     assert (again["skipped"], again["sources"]["chatgpt"]["forgotten"]) == (0, 1)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from hashlib import sha256
 from itertools import chain
+from os.path import abspath
 from typing import NamedTuple
 
 from clawmem.app.environment.session_topics import project_of
@@ -116,7 +117,8 @@ class MiningReport:
     Results of one import.
 
     ``files`` were read, ``skipped`` files are unchanged since the last import. ``foreign`` files hold no conversation;
-    ``faults`` are sentences about files that were not read, or not completely; ``remarks`` are about the indexes.
+    ``faults`` are sentences about files that were not read, or not completely; ``remarks`` are about the indexes. It
+    ``is_partial`` if a path of the request could not be read.
     """
 
     files: int = 0
@@ -125,6 +127,7 @@ class MiningReport:
     foreign: list[str] = field(default_factory=list)
     faults: list[str] = field(default_factory=list)
     dry_run: bool = False
+    is_partial: bool = False
     synthesis: SynthesisReport | None = None
     embed: EmbedReport | None = None
     remarks: list[str] = field(default_factory=list)
@@ -132,13 +135,13 @@ class MiningReport:
     @property
     def exit_code(self) -> int:
         """
-        Return 1 where no conversation could be read, or a model failed.
+        Return 1 where no conversation or not every path of the request could be read, or a model failed.
 
-        A file that cannot be read, such as one of many in a ZIP file, is reported and does not change the code.
+        A file in a folder or a ZIP file that cannot be read is reported and does not change the code.
         """
         is_empty = not (self.sources or self.skipped)
         failed = (self.synthesis and self.synthesis.llmFailures) or (self.embed and not self.embed.is_whole)
-        return int(bool(is_empty or failed))
+        return int(bool(is_empty or self.is_partial or failed))
 
 
 class MiningOptions(NamedTuple):
@@ -187,6 +190,7 @@ class MineConversations:
         every, faults = self.exports.files(paths)
         changed = [file for file in every if not run.has_file(file)]
         run.report.skipped = len(every) - len(changed)
+        run.report.is_partial = any(fault.file in map(abspath, paths) for fault in faults)
         total, done = sum(file.stamp.size for file in changed), 0
         for part in chain(faults, self.exports.read(changed, every)):
             match part:
@@ -202,15 +206,11 @@ class MineConversations:
                     done += part.file.stamp.size
             progress(done, total)
         if short := sum(counts.too_short for counts in run.report.sources.values()):
-            run.report.remarks.append(
-                f"Exchanges with less than {MIN_UNIT} characters are left out: {short}."
-            )
+            run.report.remarks.append(f"Exchanges of less than {MIN_UNIT} characters, left out: {short}.")
         if not any(counts.added or counts.updated for counts in run.report.sources.values()):
             known = self.documents.sources(options.collection).values()
             if forgotten := sum(map(is_forgotten, known)):
-                run.report.remarks.append(
-                    f"Documents forgotten on request, which no import brings back: {forgotten}."
-                )
+                run.report.remarks.append(f"Forgotten documents, which no import brings back: {forgotten}.")
         return run.report
 
 
