@@ -85,9 +85,7 @@ class TableStore:
             try:
                 return answer.result(ANSWER_WITHIN)
             except FutureTimeout as error:
-                raise IndexUnavailable(
-                    self.uri, f"no good answer within {ANSWER_WITHIN:g} seconds"
-                ) from error
+                raise IndexUnavailable(self.uri, f"no answer within {ANSWER_WITHIN:g} seconds") from error
 
     def discard(self) -> None:
         """Delete all tables permanently, even if they are damaged."""

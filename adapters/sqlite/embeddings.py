@@ -154,9 +154,7 @@ class SqliteEmbeddings(Store):
         if space is None or not space.dimensions or limit < 1 or not any(vector):
             return []
         if len(vector) != 4 * space.dimensions:
-            raise BadVector(
-                f"the question has {len(vector) // 4} dimensions, the vault's vectors {space.dimensions}"
-            )
+            raise BadVector(f"the question has {len(vector) // 4} dimensions, not {space.dimensions}")
         neighbours = min(limit, MAX_NEIGHBOURS)
         documents, bindings = condition(scope, "inactive is null")
         is_limited = documents != "inactive is null"

@@ -55,9 +55,7 @@ def repair_vault(vault: str, draft: str, aside: str) -> SalvageReport:
     except PermissionError as error:
         raise VaultReadOnly(vault) from error
     except OSError as error:
-        raise VaultError(
-            vault, f"{vault} could not be repaired: {error.strerror}. It is unchanged."
-        ) from error
+        raise VaultError(vault, f"{vault} is unchanged, its repair failed: {error.strerror}.") from error
     finally:
         discard_vault(draft)
     return SalvageReport(saved, lost, notes, damaged, vault, aside)

@@ -138,10 +138,8 @@ class ModelSelection:
             return self._served(role, server)
         variable, *names = _ROLES[role]
         models = (catalogue.model_named(name, self.settings.models) for name in names)
-        name, reason = (
-            next((m.name for m in models if m.is_there()), names[-1]),
-            f"{variable} names no server",
-        )
+        name = next((model.name for model in models if model.is_there()), names[-1])
+        reason = f"{variable} names no server"
         if self.settings.no_local_models:
             return Choice(None, Provider(role, NONE, f"{reason}, and {_FORBIDDEN}"))
         try:

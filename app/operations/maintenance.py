@@ -76,10 +76,7 @@ class Examination(Result):
 
 @operation(
     Effect.REPEATABLE,
-    text=lambda result: [
-        *(check.line for check in result.findings),
-        *(["All is well."] if result.ok else []),
-    ],
+    text=lambda result: [*(check.line for check in result.findings), *["All is well."] * result.ok],
     route="/doctor",
     opens=Opening.CURRENT,
 )
@@ -474,9 +471,7 @@ def _status_rows(report: StatusReport, *, full: bool = False) -> Iterator[tuple[
         yield "last sessions", ", ".join(session.id[:8] for session in report.recent_sessions) or "none"
 
 
-@operation(
-    Effect.READS, text=lambda report: [table(("what", "value"), _status_rows(report))], route="/status"
-)
+@operation(Effect.READS, text=lambda info: [table(("what", "value"), _status_rows(info))], route="/status")
 def status(services: Services) -> StatusReport:
     """Show the content of the vault and the state of its vectors."""
     return services.status()

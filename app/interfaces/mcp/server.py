@@ -251,9 +251,7 @@ class MemoryServer(MCPServer[Any]):
         self._offered = {operation.name: OperationTool(operation, is_daily=is_daily) for operation in chosen}
         if not is_files:
 
-            @self.resource(
-                "clawmem://{+path}", name="document", title="A document", mime_type="text/markdown"
-            )
+            @self.resource("clawmem://{+path}", name="document", title="Document", mime_type="text/markdown")
             async def document(path: str) -> str:
                 """Read a document as a whole: clawmem://collection/path. Texts of others are quoted."""
                 uri = f"clawmem://{unquote(path)}"

@@ -308,8 +308,7 @@ class Lookup:
         lines = reading.lines
         first = from_line if from_line is not None or lines is None else lines[0]
         if lines and (lines[1] or lines[0]) < lines[0]:
-            reason = f"{address} ends before it begins. Give the first line first."
-            raise InvalidInput("OUT_OF_BOUNDS", reason)
+            raise InvalidInput("OUT_OF_BOUNDS", f"{address} ends before it begins. Exchange the lines.")
         if first is None and reading.part:
             note = Markdown(self.documents.body(document.id) or "", document.body_line)
             if (first := part_line(reading.part, note)) is None:

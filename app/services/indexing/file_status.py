@@ -96,9 +96,7 @@ class ExplainFile:
                 raise NotFound("file", str(file))
             above = file if file.is_dir() else file.parent
             if why := restriction_of(str(above), str(Path.home())):
-                return FileStatus(
-                    "outside", f"It is outside of all collections; its folder {why}.", "", place
-                )
+                return FileStatus("outside", f"It is outside all collections; its folder {why}.", "", place)
             remedy = f'To index its folder, run: clawmem collection add "{above}"'
             if not (file.is_dir() or compile_pattern(Folder("", "").pattern)(file.name)):
                 ending = file.suffix and f"*.{{md,{file.suffix[1:]}}}"

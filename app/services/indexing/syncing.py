@@ -106,10 +106,9 @@ def sync_folder(
     excluded = few([f"{count} by {rule}" for rule, count in rules.counts.items()], 5)
     remedy = f"Excluded: {excluded}. {remedy}" if excluded else remedy
     fault = f"No readable file of {root} matches {pattern}. {remedy}."
-    emptied = f" To remove all documents of {collection}, add --allow-empty."
-    raise InvalidInput(
-        "NOTHING_INDEXED", fault + (emptied if documents.collections().get(collection) else "")
-    )
+    if documents.collections().get(collection):
+        fault += f" To remove all documents of {collection}, add --allow-empty."
+    raise InvalidInput("NOTHING_INDEXED", fault)
 
 
 def _refuse_other_folder(
