@@ -1,4 +1,4 @@
-"""Loading of judged collections: documents, questions, and the documents or turns that answer them."""
+"""What answers are measured by: judged collections, and the user's own cases."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from clawmem.ports.errors import InvalidInput
 
@@ -76,3 +77,29 @@ def load_collection(folder: Path, *, turns: bool) -> JudgedCollection:
 def _lines(path: Path) -> list[str]:
     # Not splitlines(): JSON may contain unescaped Unicode line separators.
     return [line for line in path.read_text("utf-8").split("\n") if line.strip()]
+
+
+class Case(NamedTuple):
+    """A prompt, and a note that its block should have (``wanted``) or should not have."""
+
+    prompt: str
+    file: str
+    wanted: bool
+    at: str
+
+
+def cases_file(config_file: Path) -> Path:
+    """Return the file of the cases, next to the config file."""
+    return config_file.with_name("cases.jsonl")
+
+
+def read_cases(file: Path) -> list[Case]:
+    """Return the cases of *file*; none if it is missing. Raises `InvalidInput` for a line that is no case."""
+    lines = file.read_text("utf-8").splitlines() if file.exists() else []
+    cases = []
+    for number, line in enumerate(lines, start=1):
+        try:
+            cases.append(Case(**json.loads(line)))
+        except (ValueError, TypeError) as error:
+            raise InvalidInput("INVALID_INPUT", f"{file}:{number} is no case: {error}") from error
+    return cases

@@ -10,8 +10,7 @@ from typing import Annotated
 
 import typer
 
-from clawmem.app.bench.collection import load_collection
-from clawmem.app.bench.own import cases_file, read_cases
+from clawmem.app.bench.collection import cases_file, load_collection, read_cases
 from clawmem.app.bootstrap.lazy import lazy
 from clawmem.app.bootstrap.opening import open_services
 from clawmem.app.conformance.judging import Outcome, PortProgram, judge, load_vectors, shortened

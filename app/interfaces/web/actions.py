@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from clawmem.app.bench.own import Case, cases_file
+from clawmem.app.bench.collection import Case, cases_file
 from clawmem.app.bootstrap.services import Services
 from clawmem.app.environment.private_files import appended, make_folder
 from clawmem.app.operations.fields import Address
