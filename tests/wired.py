@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta, timezone
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,7 @@ from clawmem.app.services.leases import WorkLease
 from clawmem.app.services.maintenance.consolidation import Consolidation
 from clawmem.app.services.maintenance.doctor import Verify
 from clawmem.app.services.maintenance.lanes import Lanes, Phases, Synthesis
-from clawmem.app.services.maintenance.status import Status
+from clawmem.app.services.maintenance.status import StatusReport
 from clawmem.app.settings.model import LaneSettings, Settings
 from clawmem.ports.clock import Clock
 from clawmem.ports.files import FileSource
@@ -120,9 +121,8 @@ def mine_conversations(vault: Vault, clock: Clock, exports: ConversationExports)
     return mine
 
 
-def status(vault: Vault, clock: Clock | None = None) -> Status:
-    counting: Status = wired(vault, clock).status(collections=list, roles=list)
-    return counting
+def status(vault: Vault, clock: Clock | None = None) -> Callable[[], StatusReport]:
+    return partial(wired(vault, clock).status, collections=[], roles=[])
 
 
 def verify(vault: Vault, files: FileSource, folders: Sequence[Folder]) -> list[str]:

@@ -51,14 +51,13 @@ if TYPE_CHECKING:
     from clawmem.app.services.maintenance.consolidation import Consolidation, ObservationSelector
     from clawmem.app.services.maintenance.doctor import Doctor, Verify
     from clawmem.app.services.maintenance.lanes import Lanes
-    from clawmem.app.services.maintenance.status import Status, VaultReport
+    from clawmem.app.services.maintenance.status import StatusReport, VaultReport
     from clawmem.app.services.openclaw import AgentMemory
     from clawmem.app.services.portability import ImportMemories
     from clawmem.app.services.retrieval.answer import Answer
     from clawmem.app.services.retrieval.pipelines import Pipeline
     from clawmem.app.services.retrieval.plan import MemoryRetrieve
     from clawmem.app.services.retrieval.receipts import Recalls, Receipt
-    from clawmem.app.services.surfacing.reminders import Reminders
     from clawmem.app.services.surfacing.surface import SurfaceContext
     from clawmem.ports.clients import Clients
     from clawmem.ports.clock import Clock
@@ -312,7 +311,7 @@ class UseCases(containers.DeclarativeContainer):
         "capture.remembering:Remember", inbox=option.inbox, lock_file=Factory(remember_lock, option.vault)
     )
     withheld: Withheld = use_case("capture.visibility:Withheld")
-    reminders: Reminders = use_case("surfacing.reminders:Reminders")
+    reminders: Callable[..., str] = function("surfacing.reminders:reminders")
     briefings: Briefings = use_case("capture.briefing:Briefings")
 
     # captures of sessions
@@ -381,7 +380,7 @@ class UseCases(containers.DeclarativeContainer):
     )
     client_checks: ClientChecks = use_case("maintenance.client_checks:ClientChecks")
     report: Callable[..., VaultReport] = function("maintenance.status:report")
-    status: Status = use_case("maintenance.status:Status", read_only=option.read_only)
+    status: Callable[[], StatusReport] = function("maintenance.status:status_of", read_only=option.read_only)
     doctor: Doctor = use_case(
         "maintenance.doctor:Doctor",
         embedder=embedder.provided.of_vault,

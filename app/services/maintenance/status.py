@@ -88,88 +88,82 @@ def logged_errors(vault: Path | str, now_ms: float, source: str = "") -> dict[st
     }
 
 
-@dataclass(frozen=True, slots=True)
-class Status:
-    """Collects the statistics of a vault; changes nothing."""
+def status_of(
+    storage: Storage,
+    documents: DocumentStore,
+    embeddings: EmbeddingStore,
+    notes: NoteStore,
+    relations: RelationStore,
+    triples: TripleStore,
+    sessions: SessionStore,
+    captures: CaptureStore,
+    telemetry: Telemetry,
+    receipts: Receipts,
+    clock: Clock,
+    roles: list[Provider],
+    collections: list[Collection],
+    language_advice: Callable[[], str],
+    read_only: bool,
+) -> StatusReport:
+    """
+    Return the statistics of a vault; change nothing.
 
-    storage: Storage
-    documents: DocumentStore
-    embeddings: EmbeddingStore
-    notes: NoteStore
-    relations: RelationStore
-    triples: TripleStore
-    sessions: SessionStore
-    captures: CaptureStore
-    telemetry: Telemetry
-    receipts: Receipts
-    clock: Clock
-    roles: Callable[[], list[Provider]]
-    collections: Callable[[], list[Collection]]
-    read_only: bool
-    language_advice: Callable[[], str] = str
-
-    def __call__(self) -> StatusReport:
-        """
-        Return the current statistics.
-
-        Raises:
-            VaultError: the vault cannot be read.
-        """
-        receipts, now = self.receipts.counts(), iso_utc(self.clock.now_ms())
-        served = [*every_served(self.documents)]
-        collections, info, embeddings = self.collections(), self.storage.info(), self.embeddings.counts()
-        rejected = logged_errors(info.location, self.clock.now_ms(), SETTINGS)
-        steps = [f"Hooks of the last day left out a setting. {fault}" for fault in rejected]
-        for collection in collections:
-            with suppress(PermissionError):  # which doctor names
-                root = Path(collection.path) if collection.documents and collection.path else None
-                notes = (note for note in served if note.stamp and note.collection == collection.name)
-                paths = (note.path if collection.pattern else "" for note in notes)  # commits are no files
-                if root and not any((root / path).exists() for path in paths):
-                    moved = MISSING_FOLDER.format(collection.name)
-                    steps.append(f"{root} is gone, or has none of its notes, which are kept. {moved}")
-        if embeddings.pending:
-            waiting = f"Texts that are not found by their meaning yet: {embeddings.pending}"
-            steps.append(f"{waiting}. Run: clawmem embed")
-        if advice := self.language_advice():
-            steps.append(advice)
-        unknown = {collection.name for collection in collections if not collection.path}
-        stamps = [note.stamp for note in served if note.collection in unknown]
-        memories = len(stamps)  # with files of unknown folders, this is a copy of a vault
-        if memories and not any(stamps) and not Path(f"{info.location}{BACKUP_MARK}").exists():
-            unsaved = f"Memories that are in no file and in no backup: {memories}"
-            steps.append(f"{unsaved}. Run: clawmem backup FILE")
-        return StatusReport(
-            at=now,
-            # An operation that reads opens the vault for reading, which says nothing about the vault itself.
-            info=replace(info, read_only=self.read_only),
-            documents=len(served),
-            collections=collections,
-            unfinished=[
-                collection.name
-                for collection in collections
-                if self.captures.cursor(collection.name, FOLDER_READER) == UNFINISHED
-                or (
-                    collection.path and self.captures.cursor(collection.name, EXCLUDED) == BEGINNING
-                )  # never read
-            ],
-            embeddings=embeddings,
-            model=self.embeddings.fingerprint(),
-            building=self.embeddings.building(),
-            content_types=dict(sorted(Counter(document.content_type for document in served).items())),
-            newest=max((note.authored_at for note in served if note.authored_at <= now), default=None),
-            recalls=self.telemetry.count(),
-            receipts=receipts.stored,
-            receipt_bytes=receipts.size_bytes,
-            roles=self.roles(),
-            notes=self.notes.counts(),
-            relations={kind.value: count for kind, count in self.relations.counts().items()},
-            stale_documents=sum("" < (note.review_by or "")[:10] < now[:10] for note in served),
-            average_access_count=round(sum(note.access_count for note in served) / max(1, len(served)), 2),
-            facts=sum(self.triples.counts().values()),
-            recent_sessions=self.sessions.recent(5),
-            next_steps=steps[:3],
-        )
+    Raises:
+        VaultError: the vault cannot be read.
+    """
+    answers, now, served = receipts.counts(), iso_utc(clock.now_ms()), [*every_served(documents)]
+    info, counts = storage.info(), embeddings.counts()
+    rejected = logged_errors(info.location, clock.now_ms(), SETTINGS)
+    steps = [f"Hooks of the last day left out a setting. {fault}" for fault in rejected]
+    for collection in collections:
+        with suppress(PermissionError):  # which doctor names
+            root = Path(collection.path) if collection.documents and collection.path else None
+            own = (note for note in served if note.stamp and note.collection == collection.name)
+            paths = (note.path if collection.pattern else "" for note in own)  # commits are no files
+            if root and not any((root / path).exists() for path in paths):
+                moved = MISSING_FOLDER.format(collection.name)
+                steps.append(f"{root} is gone, or has none of its notes, which are kept. {moved}")
+    if counts.pending:
+        waiting = f"Texts that are not found by their meaning yet: {counts.pending}"
+        steps.append(f"{waiting}. Run: clawmem embed")
+    if advice := language_advice():
+        steps.append(advice)
+    unknown = {collection.name for collection in collections if not collection.path}
+    stamps = [note.stamp for note in served if note.collection in unknown]
+    memories = len(stamps)  # with files of unknown folders, this is a copy of a vault
+    if memories and not any(stamps) and not Path(f"{info.location}{BACKUP_MARK}").exists():
+        unsaved = f"Memories that are in no file and in no backup: {memories}"
+        steps.append(f"{unsaved}. Run: clawmem backup FILE")
+    return StatusReport(
+        at=now,
+        # An operation that reads opens the vault for reading, which says nothing about the vault itself.
+        info=replace(info, read_only=read_only),
+        documents=len(served),
+        collections=collections,
+        unfinished=[
+            collection.name
+            for collection in collections
+            if captures.cursor(collection.name, FOLDER_READER) == UNFINISHED
+            # never read
+            or (collection.path and captures.cursor(collection.name, EXCLUDED) == BEGINNING)
+        ],
+        embeddings=counts,
+        model=embeddings.fingerprint(),
+        building=embeddings.building(),
+        content_types=dict(sorted(Counter(document.content_type for document in served).items())),
+        newest=max((note.authored_at for note in served if note.authored_at <= now), default=None),
+        recalls=telemetry.count(),
+        receipts=answers.stored,
+        receipt_bytes=answers.size_bytes,
+        roles=roles,
+        notes=notes.counts(),
+        relations={kind.value: count for kind, count in relations.counts().items()},
+        stale_documents=sum("" < (note.review_by or "")[:10] < now[:10] for note in served),
+        average_access_count=round(sum(note.access_count for note in served) / max(1, len(served)), 2),
+        facts=sum(triples.counts().values()),
+        recent_sessions=sessions.recent(5),
+        next_steps=steps[:3],
+    )
 
 
 MAX_TOP = 1000
