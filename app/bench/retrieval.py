@@ -109,66 +109,60 @@ class BenchReport:
     run: dict[str, list[tuple[str, float]]] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class BenchRetrieval:
-    """Indexes a collection, answers every question, and compares the results with the judgements."""
-
-    update: UpdateCollection
-    embed: EmbedPending | None
-    pipeline: Pipeline
-    now_ms: int
-
-    def __call__(
-        self,
-        collection: JudgedCollection,
-        *,
-        turns: bool,
-        pooled: bool,
-        ranking: Ranking = Ranking.CALIBRATED,
-        progress: Progress = lambda done, total: None,
-    ) -> BenchReport:
-        """Run the benchmark; the vault should be empty before."""
-        report, queries = BenchReport(), collection.queries
-        scopes = [] if pooled else sorted({query.scope for query in queries if query.scope})
-        folders = [Folder(scope, str(collection.corpus / scope)) for scope in scopes]
+def measure_retrieval(
+    update: UpdateCollection,
+    embed: EmbedPending | None,
+    pipeline: Pipeline,
+    now_ms: int,
+    collection: JudgedCollection,
+    *,
+    turns: bool,
+    pooled: bool,
+    ranking: Ranking = Ranking.CALIBRATED,
+    progress: Progress = lambda done, total: None,
+) -> BenchReport:
+    """Index a collection in a vault, which should be empty; answer every question, and compare the results with the judgements."""
+    report, queries = BenchReport(), collection.queries
+    scopes = [] if pooled else sorted({query.scope for query in queries if query.scope})
+    folders = [Folder(scope, str(collection.corpus / scope)) for scope in scopes]
+    began = perf_counter()
+    for folder in folders or [Folder(POOLED, str(collection.corpus))]:
+        passed = update(folder)
+        if not passed.added + passed.updated + passed.unchanged:
+            reason = " ".join(passed.problems) or "no file matches."
+            raise InvalidInput("INVALID_INPUT", f"{folder.root} has no document to index: {reason}")
+        report.documents += passed.added
+    report.index_s = perf_counter() - began
+    if embed:
         began = perf_counter()
-        for folder in folders or [Folder(POOLED, str(collection.corpus))]:
-            passed = self.update(folder)
-            if not passed.added + passed.updated + passed.unchanged:
-                reason = " ".join(passed.problems) or "no file matches."
-                raise InvalidInput("INVALID_INPUT", f"{folder.root} has no document to index: {reason}")
-            report.documents += passed.added
-        report.index_s = perf_counter() - began
-        if self.embed:
-            began = perf_counter()
-            self.embed()
-            report.embed_s = perf_counter() - began
-        rows: dict[str, list[Measures]] = defaultdict(list)
-        for done, query in enumerate(queries, start=1):
-            request = read_request(
-                query.text,
-                show_all=True,
-                now_ms=self.now_ms,
-                limit=DEPTH,
-                collections=[query.scope] if scopes and query.scope else [],
-                unit=Unit.LINE if turns else Unit.DOCUMENT,
-                ranking=ranking,
-            )
-            began = perf_counter()
-            self.pipeline(request._replace(limit=10))
-            report.query_ms.append((perf_counter() - began) * 1000)
-            work, _ = self.pipeline.rank(request)
-            run = [(_item(candidate, bool(scopes)), candidate.score) for candidate in work.candidates]
-            items = [item for item, _ in run]
-            measures = measure(unrolled(items, collection) if turns else items, collection.grades[query.qid])
-            report.run[query.qid] = run
-            rows["all"].append(measures)
-            rows[query.category].append(measures)
-            progress(done, len(queries))
-        for name, group in rows.items():
-            intervals = {key: interval([row[key] for row in group]) for key in group[0]}
-            report.groups[name] = {"n": len(group), "mean": mean(group), "interval95": intervals}
-        return report
+        embed()
+        report.embed_s = perf_counter() - began
+    rows: dict[str, list[Measures]] = defaultdict(list)
+    for done, query in enumerate(queries, start=1):
+        request = read_request(
+            query.text,
+            show_all=True,
+            now_ms=now_ms,
+            limit=DEPTH,
+            collections=[query.scope] if scopes and query.scope else [],
+            unit=Unit.LINE if turns else Unit.DOCUMENT,
+            ranking=ranking,
+        )
+        began = perf_counter()
+        pipeline(request._replace(limit=10))
+        report.query_ms.append((perf_counter() - began) * 1000)
+        work, _ = pipeline.rank(request)
+        run = [(_item(candidate, bool(scopes)), candidate.score) for candidate in work.candidates]
+        items = [item for item, _ in run]
+        measures = measure(unrolled(items, collection) if turns else items, collection.grades[query.qid])
+        report.run[query.qid] = run
+        rows["all"].append(measures)
+        rows[query.category].append(measures)
+        progress(done, len(queries))
+    for name, group in rows.items():
+        intervals = {key: interval([row[key] for row in group]) for key in group[0]}
+        report.groups[name] = {"n": len(group), "mean": mean(group), "interval95": intervals}
+    return report
 
 
 def _item(candidate: Candidate, scoped: bool) -> str:

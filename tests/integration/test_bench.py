@@ -22,7 +22,7 @@ from clawmem.adapters.files.front_matter import parse_front_matter
 from clawmem.adapters.memory.clock import START_MS, ManualClock
 from clawmem.adapters.memory.models import HashingEmbedder
 from clawmem.app.bench.collection import load_collection
-from clawmem.app.bench.retrieval import BenchReport, BenchRetrieval
+from clawmem.app.bench.retrieval import BenchReport, measure_retrieval
 from clawmem.app.services.retrieval.pipelines import query
 from clawmem.app.services.retrieval.request import Ranking
 from clawmem.domain.retrieval import grains
@@ -74,13 +74,15 @@ def judged(tmp_path: Path) -> Path:
 
 def measured(vault: Vault, judged: Path, *, turns: bool = False, pooled: bool = False) -> BenchReport:
     embedder = HashingEmbedder()
-    bench = BenchRetrieval(
+    return measure_retrieval(
         update_collection(vault, DiskFiles(), ManualClock(), parse_front_matter),
         embed_pending(vault, embedder),
         query(retrieval_stores(vault), embedder),
         START_MS,
+        load_collection(judged, turns=turns),
+        turns=turns,
+        pooled=pooled,
     )
-    return bench(load_collection(judged, turns=turns), turns=turns, pooled=pooled)
 
 
 class TestUseCase:
@@ -103,11 +105,11 @@ class TestUseCase:
     def test_by_words_and_by_the_published_policy(self, vault: Vault, judged: Path) -> None:
         """Without an embedder nothing is embedded, and the policy is the one that was asked for."""
         update = update_collection(vault, DiskFiles(), ManualClock(), parse_front_matter)
-        bench = BenchRetrieval(update, None, query(retrieval_stores(vault), HashingEmbedder()), START_MS)
-        collection = load_collection(judged, turns=False)
+        pipeline = query(retrieval_stores(vault), HashingEmbedder())
+        system = update, None, pipeline, START_MS, load_collection(judged, turns=False)
 
-        published = bench(collection, turns=False, pooled=False, ranking=Ranking.PUBLISHED)
-        calibrated = bench(collection, turns=False, pooled=False)
+        published = measure_retrieval(*system, turns=False, pooled=False, ranking=Ranking.PUBLISHED)
+        calibrated = measure_retrieval(*system, turns=False, pooled=False)
 
         assert vault.vectors.count() == 0
         assert published.embed_s == 0.0

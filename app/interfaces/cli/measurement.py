@@ -55,16 +55,16 @@ def retrieval(
     turns = one_of("--unit", unit, ("doc", "turn")) == "turn"
     collection = load_collection(real_path(below_home(folder)), turns=turns)
     settings = settings_of(ctx)
-    bench_retrieval = lazy("app.bench.retrieval:BenchRetrieval", extra="bench")
+    measure_retrieval = lazy("app.bench.retrieval:measure_retrieval", extra="bench")
     percentile = lazy("app.bench.retrieval:percentile")
     with tempfile.TemporaryDirectory(prefix="clawmem-bench-") as place:
         settings = settings.model_copy(update={"vault": Path(place) / "vault.sqlite"})
         with open_services(settings) as services, progress("Asking") as step:
             embed = None if mode == "words" else services.embed
             pipeline = services.pipeline(PIPELINES[mode])
-            report = bench_retrieval(services.update, embed, pipeline, services.clock.now_ms())(
-                collection, turns=turns, pooled=pooled, ranking=Ranking(settings.ranking), progress=step
-            )
+            system = services.update, embed, pipeline, services.clock.now_ms()
+            chosen = {"turns": turns, "pooled": pooled, "ranking": Ranking(settings.ranking)}
+            report = measure_retrieval(*system, collection, **chosen, progress=step)
     figures = {
         "mode": mode,
         "unit": unit,
