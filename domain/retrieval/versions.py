@@ -9,6 +9,7 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from enum import StrEnum
+from functools import cached_property
 from itertools import combinations
 from typing import TypeVar
 
@@ -173,46 +174,49 @@ def replaced_numbers(text: str) -> frozenset[str]:
     return frozenset(n for n in (next(filter(str.isdecimal, near), "") for near in after) if n)
 
 
-def states_change(body: str, topic: Collection[str], older: str) -> bool:
-    """
-    Whether a sentence of *body*, a newer note, has a marker of change, or corrects, and is about the subject of the
-    passage *older*.
+class Statement:
+    """What the passage of a note says of a *topic*, the content words of a question; a newer text may change it."""
 
-    *topic* are the content words of the question, which the older passage answers. Of "10:00, not 8:30" the passage has
-    the 8.
-    """
-    held = words(older)
-    stated = (
-        line for line in _changes(body) if not (gone := replaced_numbers(line)) or gone.intersection(held)
-    )
-    for sentence in map(content_words, stated):
-        common = _shared(topic, sentence)
-        known = content_words(older) if common else ()
-        also = [word for word in sentence if word in known and not _shared([word], common)]
-        is_topic = len(common) >= max(ASKED, len(topic) / 2) and bool(_shared(common, known))
-        if common and len(topic) == 1:
-            is_topic = is_same_word(common[0], sentence[0])  # "Standup moved to 10:15"
-        if common and (is_topic or len(common) + len(also) >= SHARED_WITH_CHANGE):
-            return True
-    return False
+    def __init__(self, passage: str, topic: Collection[str]) -> None:
+        self.passage, self.topic, self.content = passage, topic, content_words(passage)
 
+    def is_changed_by(self, text: str) -> bool:
+        """
+        Whether a sentence of *text* has a marker of change, or corrects, and is about the subject of the passage.
 
-def states_other_value(body: str, topic: Collection[str], older: str) -> bool:
-    """
-    Whether a sentence of *body*, a newer note, gives another number for what the passage *older* answers.
+        Of "10:00, not 8:30" the passage has the 8.
+        """
+        for line in _changes(text):
+            sentence, replaced = content_words(line), replaced_numbers(line)
+            common = _shared(self.topic, sentence)
+            also = [w for w in sentence if w in self.content and not _shared([w], common)] if common else []
+            is_topic = len(common) >= max(ASKED, len(self.topic) / 2) and bool(_shared(common, self.content))
+            if common and len(self.topic) == 1:
+                is_topic = is_same_word(common[0], sentence[0])  # "Standup moved to 10:15"
+            is_about = is_topic or len(common) + len(also) >= SHARED_WITH_CHANGE
+            if common and is_about and not (replaced and replaced.isdisjoint(words(self.passage))):
+                return True
+        return False
 
-    Both have words of *topic*, those of the question, and numbers in one unit: "The rent is €780 a month", "It goes to
-    €865 a month". Several numbers in a unit are a list of other things.
-    """
-    answers = [sentence for sentence in _END.split(older) if _shared(topic, content_words(sentence))]
-    known = _single_values("\n".join(answers))
-    for sentence in _END.split(body) if known else ():
-        single = _single_values(sentence)
-        is_other = any(known.get(unit, numbers).isdisjoint(numbers) for unit, numbers in single.items())
-        common = _shared(topic, content_words(sentence)) if is_other else []
-        if len(common) >= max(ASKED, len(topic) / 2) and _shared(common, content_words(older)):
-            return True
-    return False
+    def has_other_value(self, text: str) -> bool:
+        """
+        Whether a sentence of *text* gives another number for what the passage answers.
+
+        Both have words of the topic, and numbers in one unit: "The rent is €780 a month", "It goes to €865 a month".
+        Several numbers in a unit are a list of other things.
+        """
+        for sentence in _END.split(text) if self._values else ():
+            values = _single_values(sentence).items()
+            is_other = any(self._values.get(unit, numbers).isdisjoint(numbers) for unit, numbers in values)
+            common = _shared(self.topic, content_words(sentence)) if is_other else []
+            if len(common) >= max(ASKED, len(self.topic) / 2) and _shared(common, self.content):
+                return True
+        return False
+
+    @cached_property
+    def _values(self) -> dict[str, set[str]]:
+        answers = (part for part in _END.split(self.passage) if _shared(self.topic, content_words(part)))
+        return _single_values("\n".join(answers))
 
 
 def _changes(body: str) -> Iterator[str]:

@@ -28,7 +28,7 @@ from clawmem.domain.retrieval.relevance import (
     results_to_show,
 )
 from clawmem.domain.retrieval.snippets import snippet
-from clawmem.domain.retrieval.versions import decision_subjects, states_change, subject_name, wanted_version
+from clawmem.domain.retrieval.versions import Statement, decision_subjects, subject_name, wanted_version
 from clawmem.domain.text.dates import temporal_range
 from clawmem.domain.text.parts import choose_chunk, intent_terms
 from clawmem.ports.records import FragmentKey
@@ -193,7 +193,7 @@ BINDINGS: dict[str, Callable[[dict[str, Any]], Any]] = {
     ),
     "same_version": lambda given: subject_name(given["one"]) == subject_name(given["other"]) is not None,
     "wanted_version": lambda given: wanted_version(given["question"]).name.lower(),
-    "states_change": lambda given: states_change(**given),
+    "states_change": lambda given: Statement(given["older"], given["topic"]).is_changed_by(given["body"]),
     "lease": _lease,
     "decomposition": _decomposition,
     "cooccurrence": lambda given: cooccurrence_score(**given),

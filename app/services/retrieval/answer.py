@@ -21,7 +21,7 @@ from clawmem.domain.documents.names import document_names
 from clawmem.domain.documents.properties import TAG_PROPERTIES, TECHNICAL_PROPERTIES
 from clawmem.domain.retrieval.query_forms import content_words
 from clawmem.domain.retrieval.snippets import GAP, MAX_LENGTH, Snippet, excerpt, is_bare, snippet
-from clawmem.domain.retrieval.versions import states_change
+from clawmem.domain.retrieval.versions import Statement
 from clawmem.domain.security.injections import injection_within
 from clawmem.domain.security.origin import is_verified
 from clawmem.domain.security.quoting import LEFT_OUT
@@ -99,7 +99,7 @@ class Result:
             return shown
         later = self.body[self._place(shown)[1] :].split("\n")
         new = (line.strip() for line in later if line.strip() not in shown.text)
-        changes = (line for line in new if states_change(line, self.words, shown.text))
+        changes = filter(Statement(shown.text, self.words).is_changed_by, new)
         found = self.span.label if self.span and self.span.kind is FragmentKind.FRONT_MATTER else ""
         found = found if holds_any(found, self.words) else ""
         matched, named, joined = found.partition(":")[0].casefold(), {*self.words}, joined_words(self.words)

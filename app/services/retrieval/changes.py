@@ -55,8 +55,8 @@ def mark_changes(stores: RetrievalStores, request: RetrievalRequest, work: Work,
     about = {o: {n: notes.corrects(n, passages[o][1]) for n in brief} for o in first}
     for older in sorted(first, key=lambda o: -max(about[o].values(), default=0)):
         later = [n for n in first if n not in changed.values() and notes.is_later(n, older)]
-        passage = passages[older][0]
-        if fitting := [n for n in later if about[older].get(n) or notes.changes(n, older, passage)]:
+        statement = versions.Statement(passages[older][0], notes.topic)
+        if fitting := [n for n in later if about[older].get(n) or notes.changes(n, older, statement)]:
             stating = [n for n in fitting if notes.document(n).content_type != "handoff"]  # what it repeats
             changed[older] = max(stating or fitting, key=lambda n: notes.document(n).authored_at)
     top = next(iter(first), None)
@@ -100,6 +100,11 @@ class _Notes:
     topic: Sequence[str]
     read: Mapping[str, str]
 
+    @cached_property
+    def years(self) -> frozenset[str]:
+        """The years that the question names."""
+        return versions.years_in(self.question.text)
+
     def document(self, number: int) -> Document:
         return self.texts.documents([number])[number]
 
@@ -130,7 +135,7 @@ class _Notes:
         new, old, terms = self.document(number), self.document(older), self.question.forms.words
         if (parse_iso(new.authored_at) or 0) > self.question.now_ms:
             return False
-        if versions.years_in(self.question.text) & versions.years_in(old.path) - versions.years_in(new.path):
+        if self.years & versions.years_in(old.path) - versions.years_in(new.path):
             return False
         until = None if CORRECTION.match(self.body(number)) else DAY
         is_later = self.may_be_copied(old) or new.authored_at[:until] > old.authored_at[:until]
@@ -153,13 +158,12 @@ class _Notes:
         numbers = {word for word in words(answer) if any(map(str.isdigit, word))}
         return bool(numbers) and numbers.issubset(words(self.body(number)))
 
-    def changes(self, number: int, older: int, passage: str) -> bool:
-        """Whether a newer note changes the *passage* of an older one, and lacks at most one word of the question more."""
+    def changes(self, number: int, older: int, statement: versions.Statement) -> bool:
+        """Whether a newer note changes what an *older* one says, and lacks at most one word of the question more."""
         body = self.body(number)
-        if versions.states_other_value(body, self.topic, passage):
+        if statement.has_other_value(body):
             return True
-        is_change = versions.states_change(body, self.topic, passage)
-        return is_change and self.matches(older) < self.matches(number) + 2
+        return statement.is_changed_by(body) and self.matches(older) < self.matches(number) + 2
 
 
 def _correction(
