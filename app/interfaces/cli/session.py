@@ -104,7 +104,7 @@ def settings_of(ctx: typer.Context, report: Report = None) -> Settings:
     settings = load_settings(backend=chosen.backend, report=report)
     if chosen.vault:
         settings = at_vault(settings, chosen.vault, report)
-    if settings.backend:
+    if settings.backend and report is None:
         place = "" if chosen.backend else f" (backend: in {settings.config_file})"
         backend_named(settings.backend, place)  # refused before anything is created or written
     return settings
