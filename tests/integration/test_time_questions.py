@@ -80,17 +80,10 @@ def test_days_in_words(indexed: Invoke, time: str) -> None:
     assert {result["path"] for result in found} == {f"diary/{day}.md" for day in LAST_MONTH}
     end_of_month = str(TODAY.replace(day=1) - timedelta(days=1))
     assert ask_json(indexed, "search", "lemon oven", "--as-of", time)["as_of"] == end_of_month
+    asked = [f"lemon oven as of {time}"], ["lemon oven", "--as-of", time]
+    by_words, by_option = (ask_json(indexed, "query", *words)["results"] for words in asked)
+    assert [one["path"] for one in by_words] == [one["path"] for one in by_option] != []
     assert "is no date" in indexed("list", "--since", "the other side").output
-
-
-def test_a_past_state(indexed: Invoke) -> None:
-    """The words that name its day are not searched."""
-    asked = ["lemon oven as of May 2025"], ["lemon oven", "--as-of", "May 2025"]
-    by_words, by_option = (ask_json(indexed, "query", *words) for words in asked)
-
-    assert by_words["query"] == asked[0][0]
-    assert by_words["as_of"] == by_option["as_of"] == "2025-05-31"
-    assert [one["path"] for one in by_words["results"]] == [one["path"] for one in by_option["results"]] != []
 
 
 def test_a_time_without_notes(indexed: Invoke) -> None:
