@@ -428,7 +428,6 @@ class LookupContract(VaultContract):
         assert ids(content_types=["research"], tags=[["billing"]]) == ids(tags=[["que"], []]) == frozenset()
         assert ids(Scope(documents=frozenset({first})), tags=[["queue", "Queue"]]) == {first}
         assert vault.documents.tags() == {"Queue": 1, "billing": 1, "queue": 1}
-        assert vault.documents.tags(Scope(documents=frozenset({first}))) == {"queue": 1}
 
     def test_sources_are_all_of_a_collection(self, vault: Vault) -> None:
         """The sources of a collection are all its documents by path, inactive ones included."""

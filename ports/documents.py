@@ -99,8 +99,8 @@ class DocumentStore(Protocol):
     ) -> frozenset[int]:
         """Return the ids of served documents in scope, of one of the types and origins, with one of each *tags*."""
 
-    def tags(self, scope: Scope = EVERYTHING) -> Mapping[str, int]:
-        """Return the tags of served documents in scope as spelled, by name, with the number of documents."""
+    def tags(self) -> Mapping[str, int]:
+        """Return the tags of served documents as spelled, by name, with the number of documents."""
 
     def following(self, document_id: int, limit: int) -> list[Document]:
         """Return up to *limit* served documents with an id above *document_id*, by id."""

@@ -281,10 +281,9 @@ class SqliteDocuments(Store):
         }
         return frozenset(self._db.values(f"select id from documents where {within}", bindings))
 
-    def tags(self, scope: Scope = EVERYTHING) -> Mapping[str, int]:
-        within, bindings = condition(scope, "inactive is null")
-        tagged = f"(select tags from documents where {within}) as tagged, json_each(tagged.tags) as tag"
-        return dict(self._db.rows(f"select tag.value, count() from {tagged} group by 1 order by 1", bindings))
+    def tags(self) -> Mapping[str, int]:
+        tagged = "documents, json_each(documents.tags) as tag where inactive is null"
+        return dict(self._db.rows(f"select tag.value, count() from {tagged} group by 1 order by 1"))
 
     def following(self, document_id: int, limit: int) -> list[Document]:
         sql = "where id > ? and inactive is null order by id limit ?"
