@@ -57,17 +57,14 @@ class NoteContract(VaultContract):
         settle(vault, second, by_model=True)
         settle(vault, second)
 
-        assert vault.notes.waiting(10, by_model=False) == [third]
-        assert vault.notes.waiting(10, by_model=True) == [first, third]
-        assert vault.notes.waiting(10, by_model=True, after=first) == [third]
-        assert vault.notes.waiting(1, by_model=True) == [first]
-        assert vault.notes.waiting(0, by_model=True) == vault.notes.waiting(-1, by_model=True) == []
+        assert vault.notes.waiting(by_model=False) == [third]
+        assert vault.notes.waiting(by_model=True) == [first, third]
 
         save(vault, "b.md", "changed", source_hash="of another file")
 
-        assert vault.notes.waiting(10, by_model=False) == [second, third]
+        assert vault.notes.waiting(by_model=False) == [second, third]
         settle(vault, second)
-        assert vault.notes.waiting(10, by_model=True) == [first, second, third]
+        assert vault.notes.waiting(by_model=True) == [first, second, third]
 
     def test_a_model_that_fails_is_not_asked_for_ever(self, vault: Vault) -> None:
         """After `ATTEMPTS` failures a document is given up until it changes."""
@@ -76,9 +73,9 @@ class NoteContract(VaultContract):
 
         assert fail(vault, first, ATTEMPTS - 1) == [1, 2]
         settle(vault, first)  # by rules, which must not reset the failures of the model
-        assert vault.notes.waiting(10, by_model=True) == [first]
+        assert vault.notes.waiting(by_model=True) == [first]
         assert fail(vault, first, 1) == [ATTEMPTS]
-        assert vault.notes.waiting(10, by_model=True) == []
+        assert vault.notes.waiting(by_model=True) == []
         assert vault.notes.counts() == NoteCounts(given_up=1)
 
         save(vault, "a.md", "changed", source_hash="of another file")
@@ -95,13 +92,13 @@ class NoteContract(VaultContract):
 
         assert vault.notes.get(first) is None
         assert vault.notes.history(first) == []
-        assert vault.notes.waiting(10, by_model=True) == []
+        assert vault.notes.waiting(by_model=True) == []
         assert vault.notes.counts() == NoteCounts()
 
         if reason is not InactiveReason.FORGOTTEN:  # cannot be reactivated
             save(vault, "a.md")
             assert vault.notes.get(first) == replace(note(first), version=1)
-            assert vault.notes.waiting(10, by_model=False) == []
+            assert vault.notes.waiting(by_model=False) == []
 
     @pytest.mark.parametrize("reason", [None, InactiveReason.FORGOTTEN])
     def test_what_a_forgotten_document_caused_goes_with_it(
@@ -124,7 +121,7 @@ class NoteContract(VaultContract):
         assert vault.notes.history(gone) == []
         assert [version.context for version in vault.notes.history(other)] == ["Before."]
         assert [version.context for version in vault.notes.history(third)] == ["Apart."]
-        assert set(vault.notes.waiting(10, by_model=False)) - {gone} == {other}
+        assert set(vault.notes.waiting(by_model=False)) - {gone} == {other}
 
 
 class LedgerContract(VaultContract):

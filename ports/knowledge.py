@@ -308,8 +308,8 @@ class NoteStore(Protocol):
     def put(self, note: Note) -> int:
         """Store a note about a known document as the latest version, unless it is equal, and return the version."""
 
-    def waiting(self, limit: int, *, by_model: bool, after: int = 0) -> list[int]:
-        """Return waiting documents with ids above *after*, by id; *by_model* also those settled by rules alone."""
+    def waiting(self, *, by_model: bool) -> list[int]:
+        """Return the waiting documents by id; *by_model* also those settled by rules alone."""
 
     def settle(self, document_id: int, source_hash: str, *, by_model: bool) -> None:
         """Mark a document as settled for this source; a model resets the failures, rules never replace a model."""

@@ -374,10 +374,10 @@ values (?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
 _UNENRICHED = f"""
 select documents.id from documents left join enriched on enriched.document_id = documents.id
- where documents.inactive is null and documents.id > :after
+ where documents.inactive is null
    and (enriched.source_hash is null or enriched.source_hash <> documents.source_hash
         or (:by_model and not by_model and failures < {ATTEMPTS}))
- order by documents.id limit :limit
+ order by documents.id
 """
 _SETTLE = """
 insert into enriched (document_id, source_hash, by_model) values (?1, ?2, ?3)
@@ -428,8 +428,8 @@ class SqliteNotes(Store):
             self._db.write(_PUT_NOTE, (note.document_id, version, *written, *why))
         return int(version)
 
-    def waiting(self, limit: int, *, by_model: bool, after: int = 0) -> list[int]:
-        return self._db.values(_UNENRICHED, {"limit": max(limit, 0), "by_model": by_model, "after": after})
+    def waiting(self, *, by_model: bool) -> list[int]:
+        return self._db.values(_UNENRICHED, {"by_model": by_model})
 
     def settle(self, document_id: int, source_hash: str, *, by_model: bool) -> None:
         self._db.write(_SETTLE, (document_id, source_hash, by_model))

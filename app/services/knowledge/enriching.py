@@ -55,7 +55,6 @@ from clawmem.ports.storage import Transactions
 
 BY_VECTORS, BY_MODEL = "vectors", "model"
 DOCUMENTS_EACH = 20  # relations per document and entity
-EVERY = 1_000_000  # no limit: more documents than a vault has
 
 Receive = Callable[["EnrichReport"], None]
 
@@ -162,9 +161,9 @@ class Enrich:
             VaultError: documents enriched before it stay enriched.
         """
         ask = self.ask
-        due = set(self.notes.waiting(EVERY, by_model=False))
+        due = set(self.notes.waiting(by_model=False))
         private = self.withheld()  # no model reads them
-        waiting = self.notes.waiting(EVERY, by_model=ask is not None)
+        waiting = self.notes.waiting(by_model=ask is not None)
         queue = [number for number in waiting if number in due or number not in private]
         if anew and ask:
             with suppress(ModelUnavailable):  # reported with the first waiting document
@@ -189,7 +188,7 @@ class Enrich:
                     part += self._by_model(reading, ask, receive)
             report += part
             progress(done, len(numbers))
-        waiting = self.notes.waiting(EVERY, by_model=ask is not None)
+        waiting = self.notes.waiting(by_model=ask is not None)
         return replace(report, waiting=sum(number not in private for number in waiting))
 
     def _waits(self, document: Document) -> bool:
