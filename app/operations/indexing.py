@@ -28,9 +28,9 @@ from clawmem.app.services.indexing.collections import (
     Trust,
     collections_of,
     fault_of_imports,
-    leftover_collections,
     memory_advice,
     record_trust,
+    served_files,
     unknown_collection,
     withdraw_collection,
 )
@@ -395,7 +395,7 @@ def collection_remove(services: Services, name: Name, confirm: Confirm = None) -
     settings = services.settings
     folder = settings.collections.get(name)
     documents = services.vault.documents if services.is_open else None
-    if not folder and not (documents and name in leftover_collections(documents, settings.collections)):
+    if not folder and not (documents and served_files(documents, name)):
         raise unknown_collection(name, documents)
     served = documents.collections().get(name, 0) if documents else 0
     number, is_only_copy = plural(served, "document"), folder and served and not folder.path.is_dir()

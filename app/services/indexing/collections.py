@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -97,22 +97,13 @@ def leftovers(settings: Settings, documents: DocumentStore) -> list[str]:
         f"{name} is no longer configured, but its documents are still served: {count}. If {settings.config_file} was "
         f"lost, restore it, or run: clawmem collection add FOLDER --name {name}. To remove the documents, "
         f"run: clawmem collection remove {name}"
-        for name, count in leftover_collections(documents, {*settings.collections, *added}).items()
+        for name in sorted(documents.collections().keys() - {*settings.collections, *added, *RESERVED})
+        if (count := len(served_files(documents, name)))
     ]
 
 
-def leftover_collections(documents: DocumentStore, configured: Container[str]) -> dict[str, int]:
-    """
-    Return the number of served documents of each collection of files that is not *configured*.
-
-    Documents that a program stored have no file; their collections need no configuration.
-    """
-    strangers = [name for name in documents.collections() if name not in configured and name not in RESERVED]
-    counts = {name: len(_served_files(documents, name)) for name in strangers}
-    return {name: count for name, count in counts.items() if count}
-
-
-def _served_files(documents: DocumentStore, name: str) -> list[Document]:
+def served_files(documents: DocumentStore, name: str) -> list[Document]:
+    """Return the served documents of a collection that have a file: those that a program stored have none."""
     return [note for note in documents.sources(name).values() if note.inactive is None and note.stamp]
 
 
@@ -214,7 +205,7 @@ def withdraw_collection(
     documents: DocumentStore, transactions: Transactions, publisher: Publisher, name: str
 ) -> int:
     """Stop serving every file of a collection and return how many were served."""
-    served = [note.id for note in _served_files(documents, name)]
+    served = [note.id for note in served_files(documents, name)]
     withdrawn = apply_in_chunks(
         transactions, served, lambda number: publisher.withdraw([number], InactiveReason.REMOVED)
     )
