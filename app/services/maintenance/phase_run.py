@@ -15,6 +15,7 @@ from clawmem.ports.errors import ModelError, ModelUnavailable
 from clawmem.ports.journal import Run
 from clawmem.ports.storage import Transactions
 
+COUNTERS = ("selected", "processed", "created", "rejected", "null_calls")
 MOST_REFUSALS = 50  # refusals in the journal; the others are only counted
 
 
@@ -105,11 +106,7 @@ class PhaseRun:
         stopped = {"stopped": self.stopped} if self.stopped else {}
         return replace(
             begun,
-            selected=self.selected,
-            processed=self.processed,
-            created=self.created,
-            rejected=self.rejected,
-            null_calls=self.null_calls,
+            **{counter: getattr(self, counter) for counter in COUNTERS},
             metrics={**self.metrics, "decisions": decisions, **stopped},
         )
 
