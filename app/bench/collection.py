@@ -1,4 +1,4 @@
-"""What answers are measured by: judged collections, and the user's own cases."""
+"""Judged collections, and the user's own cases, by which answers are measured."""
 
 from __future__ import annotations
 

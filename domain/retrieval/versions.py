@@ -175,7 +175,7 @@ def replaced_numbers(text: str) -> frozenset[str]:
 
 
 class Statement:
-    """What the passage of a note says of a *topic*, the content words of a question; a newer text may change it."""
+    """Passage of a note about a *topic*, the content words of a question, which a newer text may change."""
 
     def __init__(self, passage: str, topic: Collection[str]) -> None:
         self.passage, self.topic, self.content = passage, topic, content_words(passage)
