@@ -268,7 +268,7 @@ def list_documents(
     scope = _scope(services, collection, tag, where, moment)
     if period := read_period(since, until, services.clock.now_ms(), zone := services.clock.zone()):
         scope = scope_within(scope, period, zone)
-        scope = within_days(vault.documents, scope, period.days(zone), moment)[0]
+        scope = within_days(vault.documents, scope, period.days(zone))[0]
     total = len(vault.documents.ids(scope))
     # a name in another case is the same property
     names = {name.casefold(): name for name in [*(read_filter(text).name for text in where), *ordering]}

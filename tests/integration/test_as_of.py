@@ -69,3 +69,18 @@ def test_the_day_counts_to_its_end(home: Home) -> None:
     """As of the very day of a note it is there, as of the day before it is not."""
     assert "postgres.md" in paths(home.ask(as_of="2023-09-20"))
     assert "postgres.md" not in paths(home.ask(as_of="2023-09-19"))
+
+
+def test_a_diary_of_several_days(tmp_path: Path) -> None:
+    """Its days up to then are there, and no later one."""
+    home = Home(tmp_path)
+    home.take_in(
+        {
+            "diary.md": "## 2023-06-04\n\nThe gate code is 4711.\n\n## 2023-07-02\n\nIt is 8860, the gate code.\n"
+        }
+    )
+    [first, *_] = home.ask(question="which is the gate code", as_of=BETWEEN).results
+
+    assert (first.document.path, first.snippet().text) == ("diary.md", "The gate code is 4711.")
+    assert "diary.md" not in paths(home.ask(question="which is the gate code", as_of="2023-06-03"))
+    home.vault.close()

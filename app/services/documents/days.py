@@ -18,20 +18,17 @@ AROUND = 31  # days
 Sections = Mapping[int, Sequence[Span | None]]  # by document; None is all of it
 
 
-def sections_of_days(
-    store: DocumentStore, scope: Scope, first: str, last: str, until: str | None
-) -> Sections:
+def sections_of_days(store: DocumentStore, scope: Scope, first: str, last: str) -> Sections:
     """
     Return the sections of the days from *first* to *last* of the notes with sections of days, maybe none.
 
     A note of one day is not divided. Of a diary of the month without sections, a part of the month has all of it. Notes
-    with a day in their names are read up to a month before and after. The times of *scope* do not count, but *until*,
-    when no note was written, or later.
+    with a day in their names are read up to a month before and after. The times of *scope* do not count.
     """
     sections = dict[int, list[Span | None]]()
     around = ((first, -AROUND), (last, AROUND))
     start, end = (iso_utc((parse_iso(day) or 0) + count * DAY_MS) for day, count in around)
-    scope = scope._replace(authored_from=start if first else None, authored_until=until)
+    scope = scope._replace(authored_from=start if first else None, authored_until=None)
     notes = [
         note for note in store.latest(scope) if note.authored_at < end or not day_in(file_name(note.path))
     ]
@@ -47,16 +44,14 @@ def sections_of_days(
     return sections
 
 
-def within_days(
-    store: DocumentStore, scope: Scope, days: tuple[str, str], until: str | None
-) -> tuple[Scope, Sections]:
+def within_days(store: DocumentStore, scope: Scope, days: tuple[str, str]) -> tuple[Scope, Sections]:
     """
     Return *scope*, which is of *days*, with the notes that have sections of these days, and these sections.
 
     A note that states its month alone is left out without one. One that states a day of its own is not divided. An
     empty day is an open side.
     """
-    by_note = sections_of_days(store, scope, days[0], days[1] or LAST, until)
+    by_note = sections_of_days(store, scope, days[0], days[1] or LAST)
     written, sections, others = store.ids(scope), dict[int, Sequence[Span | None]](), set[int]()
     for number, note in store.many(by_note).items():
         spans, day = by_note[number], note.authored_at[:DAY]
@@ -71,4 +66,4 @@ def within_days(
     if sections.keys() <= written and not others:
         return scope, sections
     documents = (written | sections.keys()) - others
-    return scope._replace(authored_from=None, authored_until=until, documents=documents), sections
+    return scope._replace(authored_from=None, authored_until=None, documents=documents), sections

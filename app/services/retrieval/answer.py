@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -61,7 +61,7 @@ class Result:
     unit: Unit = Unit.DOCUMENT
     superseded_by: Document | None = None  # the current note that replaces it
     changed_by: Document | None = None  # a newer note that says what changed
-    with_blocks: Callable[[str], str] = str  # shows blocks in place of references to them
+    with_blocks: Callable[[str], str] = field(default=str, compare=False)  # shows blocks for references
 
     @property
     def start_line(self) -> int:

@@ -156,7 +156,7 @@ def notes_of_time(
     if not 0 < len(days) <= 31:
         sections = {} if named else {number: spans[-1:] for number, spans in sections.items()}
     elif named:
-        by_note = sections_of_days(stores.documents, request.scope, days[0], days[-1], request.as_of)
+        by_note = sections_of_days(stores.documents, request.scope, days[0], days[-1])
         sections = {number: spans for number, spans in by_note.items() if spans}
     ids = stores.documents.ids(scope) | sections.keys()
     documents = {n: d for n, d in stores.documents.many(ids).items() if d.inactive is None}

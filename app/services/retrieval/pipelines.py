@@ -133,7 +133,7 @@ def narrowed(stores: RetrievalStores, request: RetrievalRequest) -> RetrievalReq
     """Restrict *request* to documents of its days, types, tags and properties, and without excluded words."""
     scope, sections = request.scope, request.sections
     if request.days:
-        scope, sections = within_days(stores.documents, scope, request.days, request.as_of)
+        scope, sections = within_days(stores.documents, scope, request.days)
     if request.content_types or request.tags or request.where:
         conditions = request.tags, request.where, request.content_types
         matching = documents_with(stores.documents, stores.properties, scope, *conditions)

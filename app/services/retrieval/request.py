@@ -108,10 +108,13 @@ def read_request(
     period = read_period(since, until, now_ms, zone)
     scope = Scope(frozenset(collections))
     past = read_period("", as_of, now_ms, zone)
+    first, last = period.days(zone) if period else ("", "")
+    if past:  # of a diary of several days those up to then
+        last = min(filter(None, (last, past.days(zone)[1])))
     request = RetrievalRequest(
         Question(query, now_ms, zone),
         scope=scope_within(scope, period, zone) if period else scope,
-        days=period.days(zone) if period else None,
+        days=(first, last) if period or past else None,
         content_types=frozenset(content_types),
         tags=frozenset(tags),
         where=frozenset(where),
