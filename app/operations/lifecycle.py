@@ -93,10 +93,8 @@ def lifecycle_sweep(
     """Archive idle documents, and forget documents archived long ago (or only these), by the configured policy."""
     lifecycle, policy = services.lifecycle, services.settings.archive_policy
     if not (policy or purge):
-        raise ConfigError(
-            "No lifecycle policy is configured. Say in the config file, for example: "
-            "lifecycle: {archive_after_days: 90, dry_run: false}"
-        )
+        example = "lifecycle: {archive_after_days: 90, dry_run: false}"
+        raise ConfigError(f"No lifecycle policy is configured. Write into the config file: {example}")
     policy = policy or ArchivePolicy(dry_run=dry_run)
     due, old = [] if purge else lifecycle.due(policy), lifecycle.due_for_good(policy)
     is_preview = dry_run or policy.dry_run
@@ -123,8 +121,7 @@ class ArchivedNote(TitledFile):
 @operation(
     Effect.REPEATABLE,
     text=lambda note: (
-        f"Archived{'' if note.changed else ' already'}: {note.file}. "
-        f"To serve it again, run: clawmem restore '{note.file}'"
+        f"Archived{'' if note.changed else ' already'}: {note.file}. To serve it again, run: clawmem restore '{note.file}'"
     ),
     route="/documents/{query:path}/archive",
     command="archive",
@@ -267,13 +264,16 @@ def memory_forget(
     is_confirmed = confirm is True and digits and note.first_hash.startswith(digits)
     if note.inactive is not InactiveReason.FORGOTTEN and not is_confirmed:
         derived = files_of(derived_documents(services.vault, [note.id]))
-        details = place_of(services.vault.documents, note) | {"derived": derived}
+        twins = services.vault.documents.holding(note.hash) if note.body_length else []
+        copies = files_of(twin for twin in twins if twin.inactive is None and twin.id != note.id)
+        details = place_of(services.vault.documents, note) | {"derived": derived, "copies": copies}
         details |= {"authored_at": note.authored_at, "characters": note.body_length}
         raise ConfirmationMissing(
             [
                 f"This would forget {note.display_path} ({details['docid']}): {shown_title(note).rstrip('.')}.",
                 f"Written {note.authored_at[:10]}, {note.body_length:,} characters.",
                 f"Memories derived from it: {few(derived) or 'none'}.",
+                f"Files with the same text, which stay: {few(copies) or 'none'}.",
             ],
             details,
             remedy=f'To forget it, repeat with query: "{details["docid"]}" and confirm: true.',

@@ -159,6 +159,9 @@ def test_a_forgotten_file_that_is_moved_or_copied_stays_away(world: Invoke, fold
     if twin:
         (folder / "twin.md").write_text(HOLM, "utf-8")
         world("update")
+    assert (
+        "stay: desk/twin.md." in world("forget", "desk/people/anders-holm.md", "--preview").output
+    ) == twin
     assert world("forget", "desk/people/anders-holm.md", "--yes").exit_code == 0
     move(folder, "people/anders-holm.md", "old/anders.md")
     (folder / "copy.md").write_text(HOLM, "utf-8")

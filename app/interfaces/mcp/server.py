@@ -133,13 +133,16 @@ def guide(services: Any) -> Guide:
 
 
 class OperationTool:
-    """Tool of an operation. A daily one lacks the parameter ``vault``, and those that are rarely needed."""
+    """Tool of an operation. A daily one lacks the parameter ``vault``, and does not describe rarely needed ones."""
 
     def __init__(self, operation: AnyOperation, *, is_daily: bool = False) -> None:
         self.operation = operation
         options = {name: option_of(field) for name, field in operation.request.model_fields.items()}
-        shown = {name: option for name, option in options.items() if option.is_daily or not is_daily}
-        self.fields = {option.tool or name: name for name, option in shown.items() if option.tool is not None}
+        self.fields = {
+            option.tool or name: name for name, option in options.items() if option.tool is not None
+        }
+        daily = {name for name, option in options.items() if option.is_daily or not is_daily}
+        self.shown = {tool_name: name for tool_name, name in self.fields.items() if name in daily}
         is_of_any_vault = operation.any_vault and operation.opens is not Opening.NOTHING
         self.has_vault = is_of_any_vault and not is_daily and "vault" not in self.fields
         self.parameters = [*self.fields, *(["vault"] if self.has_vault else [])]
@@ -148,8 +151,8 @@ class OperationTool:
         """Return the description for clients; titles that repeat a name are left out, as clients send every schema."""
         effect, request = self.operation.effect, self.operation.request
         schema = _untitled(request.model_json_schema(by_alias=False))
-        properties = {tool_name: schema["properties"][name] for tool_name, name in self.fields.items()}
-        for tool_name, name in self.fields.items():
+        properties = {tool_name: schema["properties"][name] for tool_name, name in self.shown.items()}
+        for tool_name, name in self.shown.items():
             if request.model_fields[name].annotation == Names:  # several names are one text with commas
                 properties[tool_name] = {"type": "string", **properties[tool_name]}
                 del properties[tool_name]["anyOf"]
