@@ -11,8 +11,8 @@ from vault_stores import retrieval_stores
 
 from clawmem.app.services.retrieval.request import read_request
 from clawmem.app.services.retrieval.work import Candidate, LoadedTexts, Trace, Work
+from clawmem.app.services.surfacing.composing import compose
 from clawmem.app.services.surfacing.steps import guarded
-from clawmem.app.services.surfacing.surface import compose
 from clawmem.domain.security.injections import has_injection
 from clawmem.domain.security.origin import LEADS, SOURCES, as_tag
 from clawmem.ports.records import FragmentKey, FragmentKind, Origin
