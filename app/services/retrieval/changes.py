@@ -48,7 +48,7 @@ def mark_changes(stores: RetrievalStores, request: RetrievalRequest, work: Work,
     read: dict[str, str] = {}
     for note in work.texts.documents(best).values():
         read[note.collection] = min(note.indexed_at, read.get(note.collection, note.indexed_at))
-    notes = _Notes(work.texts, question, content_words(question.text), read)
+    notes = _Notes(work.texts, question, content_words(question.text), read, versions.years_in(question.text))
     changed: dict[int, int] = {}  # the newer note by the older one
     passages = {number: notes.passages(key) for number, key in first.items()}
     brief = [n for n in first if len(notes.body(n)) <= SHORT_NOTE and corrected_topic(notes.body(n))]
@@ -93,17 +93,13 @@ def _without_turns(texts: LoadedTexts, keys: dict[int, FragmentKey]) -> dict[int
 
 @dataclass(frozen=True)
 class _Notes:
-    """Notes that may answer *question*, whose content words are the *topic*; collections were first *read* then."""
+    """Notes that may answer *question*, of *years*, with its content words as *topic*; collections were first *read* then."""
 
     texts: LoadedTexts
     question: Question
     topic: Sequence[str]
     read: Mapping[str, str]
-
-    @cached_property
-    def years(self) -> frozenset[str]:
-        """The years that the question names."""
-        return versions.years_in(self.question.text)
+    years: frozenset[str]
 
     def document(self, number: int) -> Document:
         return self.texts.documents([number])[number]
