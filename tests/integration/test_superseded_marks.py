@@ -167,19 +167,6 @@ def test_a_plan_changes_nothing_yet(world: InterfaceWorld) -> None:
     assert first["path"] == "family/teeth.md" and not first.get("changed_by")
 
 
-def test_the_year_that_a_question_names(world: InterfaceWorld) -> None:
-    """Of notes whose names differ in their year it means the one of that year, which the later ones do not change."""
-    for year, price in ((2025, 38), (2026, 42)):
-        table = f"| Service | Price |\n|---|---|\n| Single session | {price} € |\n"
-        (world.home / "notes" / f"rates {year}.md").write_text(
-            f"---\ndate: {year}-01-10\n---\n# Rates\n\n{table}"
-        )
-    world.cli("update")
-    for question, year in (("rates 2025 single session", 2025), ("price of a single session", 2026)):
-        first = world.json("query", question)["results"][0]
-        assert (first["path"], first.get("changed_by")) == (f"rates {year}.md", None)
-
-
 def test_a_correction_of_the_answering_sentence(world: InterfaceWorld) -> None:
     """A remembered correction comes first where it is about the sentence that answers, in whatever words one asks."""
     (world.home / "notes" / "flat.md").write_text(

@@ -32,6 +32,7 @@ def test_confidences_fall_down_the_list(indexed: Invoke) -> None:
         ("what does the shop cost these days", "house/lease-2026.md"),
         ("what did the shop cost before", "house/lease-2024.md"),
         ("what did the shop cost in 2025", "house/lease-2024.md"),
+        ("shop lease 2024 cost", "house/lease-2024.md"),
         ("the draft about what the shop costs", "drafts/shop.md"),
         ("what does the water pump of the orchard run on", "decisions/2026-03-02-pump-solar.md"),
         ("what did the water pump of the orchard run on before", "decisions/2024-05-06-pump-diesel.md"),
