@@ -82,5 +82,4 @@ def test_a_diary_of_several_days(tmp_path: Path) -> None:
     [first, *_] = home.ask(question="which is the gate code", as_of=BETWEEN).results
 
     assert (first.document.path, first.snippet().text) == ("diary.md", "The gate code is 4711.")
-    assert "diary.md" not in paths(home.ask(question="which is the gate code", as_of="2023-06-03"))
     home.vault.close()

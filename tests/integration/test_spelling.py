@@ -32,7 +32,6 @@ def test_misspelt_words_find_their_note(indexed: Invoke, verb: str) -> None:
 
 def test_a_compound_is_read_as_its_words(indexed: Invoke) -> None:
     found = ask_json(indexed, "query", "wann ist Rudertraining", "--explain")
-
     assert found["results"][0]["path"] == "rudern.md"
     assert "'rudertraining' read as 'ruder training'" in json.dumps(found)
 
