@@ -17,10 +17,10 @@ def best_spelling(word: str, stem: str, alike: Mapping[str, int]) -> str | None:
     """
     Return the stored word of *alike*, which gives numbers of documents, that *word* probably means, or ``None``.
 
-    It differs by one edit; a form of the same word wins ("spent" for "spend"), and then the one in most documents. Words with digits and of fewer than five letters stay as they
-    are. A short word may only have a letter too many or too few or two in the wrong order ("house" is not "horse"), and a
-    word that begins with the stored word is another one ("printf", "print"). A neighbour in a single note may be a
-    misspelling itself.
+    It differs by one edit; the one in most documents wins. Words with digits and of fewer than five letters stay as they
+    are, and so does a word of which *alike* has a form with another last letter ("spend", "spent"). A short word may
+    only have a letter too many or too few or two in the wrong order ("house" is not "horse"), and a word that begins
+    with the stored word is another one ("printf", "print"). A neighbour in a single note may be a misspelling itself.
     """
     if len(word) < SHORT or not word.isalpha() or is_unspaced(word):
         return None
@@ -28,18 +28,18 @@ def best_spelling(word: str, stem: str, alike: Mapping[str, int]) -> str | None:
     for stored, documents in alike.items():
         # Stemming may have removed a letter that is in the wrong place: "porbe" becomes "porb".
         edits = min(OSA.distance(form, stored, score_cutoff=1) for form in (stem, word))
-        is_form = is_same_word(word, stored)
         same_length = [form for form in (word, stem) if len(form) == len(stored)]
+        is_misspelt = not same_length or any(sorted(form) == sorted(stored) for form in same_length)
+        if edits <= 1 and not (is_long or is_misspelt) and is_same_word(word, stored):
+            return None
         if (
             edits <= 1
             and (documents > 1 or is_long)
+            and (is_long or is_misspelt)
             and not word.startswith(stored)
-            and (
-                is_long or is_form or not same_length or any(sorted(f) == sorted(stored) for f in same_length)
-            )
         ):
-            fits.append((not is_form, -documents, stored))
-    return min(fits)[2] if fits else None
+            fits.append((-documents, stored))
+    return min(fits)[1] if fits else None
 
 
 def full_words(word: str, stem: str, corrected: str) -> list[str]:
