@@ -8,7 +8,7 @@ import pytest
 from command_line import Invoke, ask_json, found_paths
 
 TODAY = datetime.now(UTC).date()
-LAST_MONTH = [TODAY.replace(day=1) - timedelta(days=days) for days in (5, 20)]
+LAST_MONTH = [TODAY.replace(day=1) - timedelta(days=days) for days in (16, 22)]
 DIARY = {
     "2025-03-04": "Planted beans by the south wall. The kettle broke.",
     "2025-03-19": "Walked to the quarry with Ines and found a fossil.",
