@@ -140,9 +140,7 @@ class SourceStamp(NamedTuple):
 
     size: int
     mtime_ns: int
-    ctime_ns: int = (
-        0  # differs after a change of the name, or of the other two; on Windows that of its creation
-    )
+    ctime_ns: int = 0  # differs after a change of the name or of the others; on Windows that of the creation
 
     @property
     def recorded(self) -> Self:
@@ -368,7 +366,8 @@ class Scan(NamedTuple):
 
     ``unreadable`` files and folders could not be read, ``misnamed`` files and folders have names that are not UTF-8. ``links``
     are the symbolic links that would be wanted or entered, those to folders with a ``/`` at the end; ``special`` are
-    such pipes, sockets and devices. ``evicted`` files are in iCloud alone. ``problem`` is a sentence that says why the root is unknown, and what to do.
+    such pipes, sockets and devices. ``evicted`` files are in iCloud alone. ``problem`` is a sentence that says why the
+    root is unknown, and what to do.
     """
 
     files: tuple[SourceFile, ...]

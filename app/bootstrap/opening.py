@@ -27,16 +27,18 @@ from clawmem.ports.errors import ConfigError, InvalidInput, VaultError, VaultFul
 from clawmem.ports.records import InactiveReason, Role
 
 
-def creating_command(vault: Path) -> str:
-    """Return the command that creates *vault*; it names another vault than the usual one."""
+def creating_command(vault: Path, name: str | None = None) -> str:
+    """Return the command that creates *vault*, which may have a *name*; it names another vault than the usual one."""
+    if name:
+        return f"clawmem vault sync {name} FOLDER"
     is_usual = vault == usual_vault(os.environ)
     return f"clawmem {'' if is_usual else f'--vault {shlex.quote(str(vault.absolute()))} '}bootstrap PATH"
 
 
 def missing_vault(settings: Settings) -> VaultError:
     """Return the error for a configured vault that does not exist, with the command that creates it."""
-    vault, name = settings.vault, settings.named
-    remedy = f"clawmem vault sync {name} FOLDER" if name else creating_command(vault)
+    vault = settings.vault
+    remedy = creating_command(vault, settings.named)
     return VaultError(str(vault), f"There is no vault at {vault}. Run: {remedy}")
 
 

@@ -11,13 +11,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from clawmem.app.bootstrap.opening import (
-    missing_vault,
-    open_services,
-    require_folder,
-    require_new,
-    withdraw_empty,
-)
+from clawmem.app.bootstrap import opening
 from clawmem.app.bootstrap.services import Services
 from clawmem.app.environment.places import below_home, is_there, real_path
 from clawmem.app.operations.fields import CollectionNames, listed
@@ -207,7 +201,7 @@ def reindex(
         raise InvalidInput("INVALID_INPUT", "Commands of the config file run on the command line alone.")
     known = {folder.name: folder for folder in services.folders}
     if services.is_new and not known:
-        raise missing_vault(services.settings)
+        raise opening.missing_vault(services.settings)
     names = listed(collection) or [*known]
     if strangers := [name for name in names if name not in known]:
         raise NotFound("collection", strangers[0], suggestions=[*known])
@@ -220,9 +214,9 @@ def reindex(
         else:
             passes += read_folders(services, [known[name]], force=force, allow_empty=allow_empty)
     reading = reading_of(services, passes, embed_after(services, names, wanted=embed))
-    named = services.settings.named
-    advice = f"vault sync {named} FOLDER" if named else "bootstrap PATH"
-    reading.remarks += [f"No collection is configured. Run: clawmem {advice}"] * (not known)
+    if not known:
+        remedy = opening.creating_command(services.settings.vault, services.settings.named)
+        reading.remarks.append(f"No collection is configured. Run: {remedy}")
     return reading
 
 
@@ -274,7 +268,7 @@ def collection_add(
     A collection of that name keeps each setting that is not named, and continues in the new folder if its own is gone.
     """
     settings, usual = services.settings, "**/*.md"
-    require_folder(settings)
+    opening.require_folder(settings)
     if client and not path:
         memories = services.clients.memories()
         agent = next((agent for agent in memories if client in (agent, agent.partition("-")[0])), "")
@@ -351,12 +345,12 @@ def bootstrap(
     if is_new := not added or confirm is False:
         was_configured = is_there(settings.config_file)
         # One that is open raises if the file is no vault, before it is configured.
-        with open_services(settings) if is_there(settings.vault) else nullcontext(services) as known:
+        with opening.open_services(settings) if is_there(settings.vault) else nullcontext(services) as known:
             added = collection_add(known.called_by(services.caller), folder, name, confirm=confirm).name
         configured = CollectionSettings(**read_config(settings.config_file)["collections"][added])
         settings = settings.model_copy(update={"collections": {**settings.collections, added: configured}})
     try:
-        with open_services(settings, create=True) as opened:
+        with opening.open_services(settings, create=True) as opened:
             reading = reindex(opened.called_by(services.caller, services.progress), embed=not skip_embed)
             if not opened.vault.documents.collections().get(added):
                 report = next(report for report in reading.collections if report.collection == added)
@@ -376,7 +370,7 @@ def bootstrap(
                 reading.offer = services.model_selection.offer
     except BaseException:  # an interruption, too
         if is_new:
-            withdraw_empty(settings, added, was_configured=was_configured)
+            opening.withdraw_empty(settings, added, was_configured=was_configured)
         raise
     return reading
 
@@ -448,7 +442,7 @@ def named_vault(settings: Settings, request: Any, caller: str) -> Settings:
             raise InvalidInput("INVALID_INPUT", fault)
         file = (settings.vault.parent / f"{name}.sqlite").absolute()
         settings = settings.model_copy(update={"vaults": {**settings.vaults, name: file}})
-        require_new(of_vault(settings, name), settings.config_file)
+        opening.require_new(of_vault(settings, name), settings.config_file)
     return of_vault(settings, name)
 
 

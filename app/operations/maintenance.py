@@ -76,7 +76,10 @@ class Examination(Result):
 
 @operation(
     Effect.REPEATABLE,
-    text=lambda result: [*(check.line for check in result.findings), *["All is well."] * result.ok],
+    text=lambda result: [
+        *(check.line for check in result.findings),
+        *(["All is well."] if result.ok else []),
+    ],
     route="/doctor",
     opens=Opening.CURRENT,
 )

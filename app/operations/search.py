@@ -402,8 +402,9 @@ def answer_question(
     took_ms = (perf_counter() - began) * 1000
     explain = partial(services.explain, answer, retrieval, verb, took_ms)
     receipt = explain() if request.explain else None
-    packed = lambda: pack(receipt or explain())
-    number = services.recalls.record(answer, verb, took_ms, limit=request.limit, receipt=packed)
+    number = services.recalls.record(
+        answer, verb, took_ms, limit=request.limit, receipt=lambda: pack(receipt or explain())
+    )
     shown: dict[str, Any] = {"compact": request.compact, "body": request.body}
     if receipt:
         shown |= {"trace": receipt, "receipt": number if services.recalls.keeps_receipts else None}

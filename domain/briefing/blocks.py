@@ -169,28 +169,9 @@ def fact_of(title: str, body: str) -> str:
     of a list that ends without one, only those count that a cue or a change marks. Headings, quotations, code and tables
     are none.
     """
-
-    def is_marked(sentence: str) -> bool:
-        return kind_of(sentence, Speaker.USER) in (Kind.DECISION, Kind.PREFERENCE)
-
-    def is_change(sentence: str) -> bool:
-        is_addition = words(sentence)[:1] in (["update"], ["edit"], ["nachtrag"])
-        return is_addition or CHANGE.search(sentence) is not None
-
-    statements = list[list[str]]()
-    for paragraph in re.sub(r"(?m)^#{1,6}\s.*$", "", spoken_text(body)).split("\n\n"):
-        stated = list[str]()
-        for number, part in enumerate(LIST_MARK.split(paragraph)):  # the text above the list, and its items
-            is_fragment = number > 0 and not part.rstrip().endswith(_STOPS)
-            stated += [
-                sentence
-                for sentence in sentences(part)
-                if (is_marked(sentence) or is_change(sentence) if is_fragment else sentence.endswith(_STOPS))
-                and ((rest := _LINK.sub("", sentence)) == sentence or len(words(rest)) >= LEAST_BESIDE_LINK)
-            ]
-        statements += [stated] if stated else []
-    stated, *later = statements or [[]]
-    marked = [*filter(is_marked, stated)]
+    paragraphs = re.sub(r"(?m)^#{1,6}\s.*$", "", spoken_text(body)).split("\n\n")
+    stated, *later = [*filter(None, map(_statements, paragraphs))] or [[]]
+    marked = [*filter(_is_marked, stated)]
     shown = marked[-1:] or stated[:2]
     after = stated[stated.index(shown[-1]) + 1 :] if shown else []
     title_words, shown_words = words(title), words(" ".join(shown))
@@ -199,12 +180,36 @@ def fact_of(title: str, body: str) -> str:
     elif shown_words == title_words[: len(shown_words)]:
         shown = []
     changes = [
-        text[n : n + 2] for text in (after, *later) for n, sentence in enumerate(text) if is_change(sentence)
+        text[n : n + 2] for text in (after, *later) for n, sentence in enumerate(text) if _is_change(sentence)
     ]
     change = changes[-1] if changes else []
     whole = " ".join([*shown, *change])
     statement = whole if len(title) + len(whole) < LONGEST - 1 else " ".join(change or shown)
     return shortened(": ".join(filter(None, (title.strip(), statement))), LONGEST)
+
+
+def _statements(paragraph: str) -> list[str]:
+    """Return the sentences of *paragraph* that state something, see `fact_of`."""
+    statements = list[str]()
+    for number, part in enumerate(LIST_MARK.split(paragraph)):  # the text above a list, and its items
+        is_fragment = number > 0 and not part.rstrip().endswith(_STOPS)
+        for sentence in sentences(part):
+            rest = _LINK.sub("", sentence)
+            is_whole = (
+                _is_marked(sentence) or _is_change(sentence) if is_fragment else sentence.endswith(_STOPS)
+            )
+            if is_whole and (rest == sentence or len(words(rest)) >= LEAST_BESIDE_LINK):
+                statements.append(sentence)
+    return statements
+
+
+def _is_marked(sentence: str) -> bool:
+    return kind_of(sentence, Speaker.USER) in (Kind.DECISION, Kind.PREFERENCE)
+
+
+def _is_change(sentence: str) -> bool:
+    is_addition = words(sentence)[:1] in (["update"], ["edit"], ["nachtrag"])
+    return is_addition or CHANGE.search(sentence) is not None
 
 
 def listing(heading: str, lines: Sequence[ProfileLine], most: int, budget: int) -> str:

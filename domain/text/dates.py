@@ -13,7 +13,7 @@ from datetime import MAXYEAR, MINYEAR, UTC, date, datetime, timedelta, tzinfo
 from typing import NamedTuple
 
 from clawmem.domain.documents.times import DAY_MS, EPOCH, MILLISECOND, iso_utc, parse_iso
-from clawmem.domain.text.vocabulary import MONTHS, NUMBERS, ORDINALS, SEASONS, WEEKDAYS, any_of, language_of
+from clawmem.domain.text.vocabulary import MONTHS, NUMBERS, ORDINALS, SEASONS, WEEKDAYS, any_of
 from clawmem.domain.text.words import words
 from clawmem.domain.text.written_dates import FIRST_YEAR, LAST_YEAR, day_in, day_named, local_day, read_moment
 
@@ -47,7 +47,6 @@ _COUNTS = {
     **dict.fromkeys(("a couple of", "couple of", "a couple"), (2, 3)),
     **dict.fromkeys(("a few", "few", "several", "ein paar", "paar", "einigen", "quelques"), A_FEW),
 }
-_ALSO_SURNAMES = frozenset({"ayer", "hoy"})  # in English
 _ALSO_PEOPLE = frozenset("april may june august jan mars julio".split())
 # Months and seasons that are also a person, a verb or a thing must stand at the end of a clause or before a word that
 # cannot follow one.
@@ -374,7 +373,7 @@ _IN_BARE = _table({r"{month}(?!['’]s\b)(?<!mars)": _Phrase.part})
 
 # Words before a time that name a part of it; those without a measure ("early", "end of") mean the whole.
 _PART = _pattern(
-    "(?:(?:the )?(?:start|beginning|middle|end|course) of|the month of|early|mid|late|anfang|mitte|ende|(?:principios|mediados|finales) de|début|fin"
+    "(?:(?:the )?(?:start|beginning|middle|end|course) of|the month of|early|mid|late|anfang|mitte|ende"
     f"|{{the}}(?:(?P<ordinal>{any_of(ORDINALS)}|opening)|(?P<last>last|final|closing|letzte[nrms]?)) "
     "(?:{count} )?(?:(?P<half>half|hälfte)|(?:{weekday}|(?P<saturday>weekend|wochenende))|{unit}(?<!year)(?<!jahr)(?P<plural>(?<=[a-z]s))?)"
     " (?:of|in|im|vom|des))",
@@ -466,9 +465,8 @@ def temporal_range(query: str, *, now_ms: int, zone: tzinfo = UTC) -> TimeRange 
         if start < end or not (reading := _reading_at(text, start, now)):
             continue
         first_day, day_after, end = reading
-        is_name = text[start - 1 : start] in _QUOTES and text[end : end + 1] in _QUOTES
-        is_name |= text[start:end] in _ALSO_SURNAMES and language_of(words(text)) == "en"
-        if is_name or (day_after and day_after <= max(first_day or _FIRST_DAY, _FIRST_DAY)):
+        is_title = text[start - 1 : start] in _QUOTES and text[end : end + 1] in _QUOTES
+        if is_title or (day_after and day_after <= max(first_day or _FIRST_DAY, _FIRST_DAY)):
             continue
         return TimeRange(_midnight(first_day, zone), _midnight(day_after, zone), start, end)
     return None

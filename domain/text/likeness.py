@@ -167,8 +167,6 @@ _MOST_ENDING = 3  # letters that a form may have after the stem
 
 def is_same_word(one: str, other: str) -> bool:
     """Whether two words are forms of one word: equal stems of at least `STEM` letters with short endings."""
-    if one[:_INITIALS] != other[:_INITIALS]:
-        return False
     shorter, longer = sorted((one, other), key=len)
     if len(shorter) < STEM:
         return len(shorter) > STEM - 2 and shorter.removesuffix("s") == longer.removesuffix("s")

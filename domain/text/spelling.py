@@ -5,7 +5,6 @@ from collections.abc import Iterator, Mapping
 
 from rapidfuzz.distance import OSA
 
-from clawmem.domain.text.likeness import is_same_word
 from clawmem.domain.text.words import WRITTEN, fold, is_unspaced, written_words
 
 SHORT, LONG = 5, 8  # letters
@@ -18,9 +17,9 @@ def best_spelling(word: str, stem: str, alike: Mapping[str, int]) -> str | None:
     Return the stored word of *alike*, which gives numbers of documents, that *word* probably means, or ``None``.
 
     It differs by one edit; the one in most documents wins. Words with digits and of fewer than five letters stay as they
-    are, and so does a word of which *alike* has a form with another last letter ("spend", "spent"). A short word may
-    only have a letter too many or too few or two in the wrong order ("house" is not "horse"), and a word that begins
-    with the stored word is another one ("printf", "print"). A neighbour in a single note may be a misspelling itself.
+    are. A short word may only have a letter too many or too few or two in the wrong order ("house" is not "horse"), and a
+    word that begins with the stored word is another one ("printf", "print"). A neighbour in a single note may be a
+    misspelling itself.
     """
     if len(word) < SHORT or not word.isalpha() or is_unspaced(word):
         return None
@@ -29,14 +28,11 @@ def best_spelling(word: str, stem: str, alike: Mapping[str, int]) -> str | None:
         # Stemming may have removed a letter that is in the wrong place: "porbe" becomes "porb".
         edits = min(OSA.distance(form, stored, score_cutoff=1) for form in (stem, word))
         same_length = [form for form in (word, stem) if len(form) == len(stored)]
-        is_misspelt = not same_length or any(sorted(form) == sorted(stored) for form in same_length)
-        if edits <= 1 and not (is_long or is_misspelt) and is_same_word(word, stored):
-            return None
         if (
             edits <= 1
             and (documents > 1 or is_long)
-            and (is_long or is_misspelt)
             and not word.startswith(stored)
+            and (is_long or not same_length or any(sorted(form) == sorted(stored) for form in same_length))
         ):
             fits.append((-documents, stored))
     return min(fits)[1] if fits else None

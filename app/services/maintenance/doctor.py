@@ -395,8 +395,9 @@ class Verify:
                     unlike.append(f"{state}, but still found in the document index.")
         except IndexBypassed as error:
             return [*differences, str(error)]
-        unlike += [f"The indexes differ from the records. {REBUILD}"] * bool(unlike)
-        return differences + unlike
+        if unlike:
+            unlike.append(f"The indexes differ from the records. {REBUILD}")
+        return [*differences, *unlike]
 
     def _disk(self, folder: Folder) -> Iterator[str]:
         exclusions = Exclusions(self.files, folder)

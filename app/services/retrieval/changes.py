@@ -150,7 +150,7 @@ class _Notes:
         return corrects(text, passage) if is_about and len(text) <= SHORT_NOTE else 0
 
     def repeats(self, number: int, answer: str) -> bool:
-        """Whether a note has all numbers of an *answer*, of which there is one at least, and tells nothing else."""
+        """Whether a note states every number of an *answer* that has one."""
         numbers = {word for word in words(answer) if any(map(str.isdigit, word))}
         return bool(numbers) and numbers.issubset(words(self.body(number)))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from clawmem.domain.text.spelling import best_spelling, compound_parts, full_words, with_corrections
+from clawmem.domain.text.spelling import compound_parts, full_words, with_corrections
 
 
 @pytest.mark.parametrize(
@@ -19,7 +19,6 @@ def test_the_full_word(word: str, stem: str, stored: str, full: str) -> None:
 def test_corrections_in_the_text() -> None:
     """Only whole words are replaced, in any case."""
     assert with_corrections("Chior, chiors?", {"chior": "choir"}) == "choir, chiors?"
-    assert best_spelling("spend", "spend", {"send": 9, "spent": 2}) is None
 
 
 def test_a_compound_has_two_words() -> None:
