@@ -158,7 +158,7 @@ class TestWays:
     """The same server object, however it is talked to, in the old and in the new protocol."""
 
     def test_alone(self, home: Home) -> None:
-        self._talk(lambda: over_stdio(home, "--alone"))
+        self._talk(lambda: over_stdio(home, "--alone", "--tools", "clawmem"))  # the daily tools
 
     @pytest.mark.parametrize("mode", ["auto", "legacy"])
     def test_over_the_bridge(self, home: Home, server: ServerProcess, mode: str) -> None:
@@ -204,7 +204,9 @@ class TestWays:
         async def session() -> None:
             async with opened() as client:
                 assert client.instructions.startswith("clawmem is the memory")
-                asked = (client.call_tool("search", {**QUESTION, "limit": n}) for n in range(1, 5))
+                asked = (
+                    client.call_tool("query", {**QUESTION, "limit": n, "show_all": True}) for n in range(1, 5)
+                )
                 results = await asyncio.gather(*asked)
                 assert all("redis.md" in text_of(one) and not one.is_error for one in results)
                 refused = await client.call_tool("get", {"file": "nothing.md"})
