@@ -2,14 +2,16 @@
 The default ranking policy `calibrated`: relevance first, metadata for near-ties.
 
 Only if a question asks for recent information can the age outweigh a moderate difference in relevance, and only among
-documents that match. Drafts, copies, clippings and overviews come after the notes that match alike.
+documents that match. Drafts, copies, clippings, overviews and notes of a day come after the notes that match alike.
 """
 
 from collections.abc import Collection
 
 from clawmem.domain.conversations.units import CONVERSATION
+from clawmem.domain.documents.names import file_name
 from clawmem.domain.retrieval.composite import FOREVER, OTHER_TYPE, TYPES, Signals, decay, recency
 from clawmem.domain.text.words import words
+from clawmem.domain.text.written_dates import day_in, day_named
 from clawmem.ports.records import Document, Origin
 
 # Maximum of each term. Together they span 0.122, from -0.016 to +0.106, so two documents whose relevance differs by more
@@ -20,8 +22,10 @@ PIN = 0.090  # an owner pins few notes, and means these; with 0.030 the pin deci
 INTENDED_RECENCY = 0.25  # may rank a document above better matches, because the question asks for recency
 COMPARABLE = 0.4  # relevance from which recency counts in full; below, in proportion
 
-# Shares of the relevance, found on a vault of another author and two of ours.
+# Shares of the relevance, found on a vault of another author and two of ours. With that of notes of a day the right note
+# is first for 12 more of 335 questions by five other authors, who keep a page about most subjects.
 SET_ASIDE = 0.8
+OF_A_DAY = 0.8
 OVERVIEW = 0.7
 OF_OTHERS = 0.9  # texts that the owner did not write, and chats: below a note of equal relevance
 FULL = 1.0
@@ -73,6 +77,12 @@ def standing(document: Document, asked: Collection[str]) -> float:
     aside = _ASIDE_FOLDERS.intersection(words(" ".join(folders)))
     aside |= {*name, *(tag.casefold() for tag in document.tags)}.intersection(_ASIDE_WORDS)
     return SET_ASIDE if aside and aside.isdisjoint(asked) else FULL
+
+
+def is_of_a_day(document: Document) -> bool:
+    """Whether *document* is the note of one day, such as a journal: its file and its title name the day alone."""
+    names = (day_named(name) for name in (file_name(document.path), document.title))
+    return all(day_in(name) == name for name in names)
 
 
 def is_own(document: Document) -> bool:

@@ -8,7 +8,7 @@ from clawmem.app.services.retrieval.request import Ranking, RetrievalRequest, Un
 from clawmem.app.services.retrieval.work import HIDDEN, Candidate, Trace, Work
 from clawmem.domain.documents.names import document_names
 from clawmem.domain.retrieval import calibrated, composite
-from clawmem.domain.retrieval.calibrated import FULL, OF_OTHERS, is_own, standing
+from clawmem.domain.retrieval.calibrated import FULL, OF_A_DAY, OF_OTHERS, is_of_a_day, is_own, standing
 from clawmem.domain.retrieval.composite import signals_of
 from clawmem.domain.retrieval.fusion import diversify
 from clawmem.domain.retrieval.intent import GRAPH_INTENTS, asks_for_recent, has_recency_intent
@@ -63,6 +63,8 @@ def score(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
             # Of these relevance is by far the largest.
             terms = calibrated.parts(candidate.relevance, signals, recency_intent=is_recent)
             share = standing(document, wanted) * (FULL if is_own(document) else OF_OTHERS)
+            if not (named or is_recent) and is_of_a_day(document):
+                share *= OF_A_DAY
             terms["standing"] = (share - 1) * terms["relevance"]
             if words(question.text) in map(words, document_names(document)):
                 terms["name"] = 0.3  # notes that link to it hold the name too

@@ -1,11 +1,11 @@
-"""Notes that come after others that match alike: drafts, copies, clippings and overviews."""
+"""Notes that come after others that match alike: drafts, copies, clippings, overviews and notes of a day."""
 
 from __future__ import annotations
 
 import pytest
 
 from clawmem.contracts.samples import document
-from clawmem.domain.retrieval.calibrated import FULL, SET_ASIDE, standing
+from clawmem.domain.retrieval.calibrated import FULL, SET_ASIDE, is_of_a_day, standing
 
 
 @pytest.mark.parametrize(
@@ -22,3 +22,16 @@ def test_notes_set_aside(path: str) -> None:
 def test_a_question_that_names_the_draft_finds_it() -> None:
     assert standing(document("offer-draft.md"), ("draft", "price")) == FULL
     assert standing(document("hub/home.md", content_type="hub"), ("hub", "home")) == FULL
+
+
+@pytest.mark.parametrize(
+    ("path", "title", "is_one"),
+    [
+        ("daily/2026-10-13.md", "2026-10-13", True),
+        ("journals/2026_03_08.md", "Mar 8th, 2026", True),
+        ("lab/2026-10-13.md", "Supervision 13 Oct 2026", False),
+        ("2026-10-13 rent.md", "2026-10-13", False),
+    ],
+)
+def test_a_note_of_a_day_is_named_by_it_alone(path: str, title: str, is_one: bool) -> None:
+    assert is_of_a_day(document(path, title=title)) == is_one
