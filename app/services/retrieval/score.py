@@ -63,7 +63,8 @@ def score(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
             # Of these relevance is by far the largest.
             terms = calibrated.parts(candidate.relevance, signals, recency_intent=is_recent)
             share = standing(document, wanted) * (FULL if is_own(document) else OF_OTHERS)
-            if not (named or is_recent) and is_of_a_day(document):
+            # A prompt, which has a floor, gets several notes: its block loses answers of journals.
+            if not (named or is_recent or request.floor) and is_of_a_day(document):
                 share *= OF_A_DAY
             terms["standing"] = (share - 1) * terms["relevance"]
             if words(question.text) in map(words, document_names(document)):
