@@ -7,21 +7,18 @@ import time
 from collections.abc import Callable, Iterator
 from inspect import getsource
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from object_store import ObjectStore
 from programs import kill, start_program, wait_until_ready
 
+from clawmem.adapters.lancedb import derived_index
 from clawmem.adapters.lancedb.lexical_index import LanceLexicalIndex
 from clawmem.adapters.lancedb.vector_index import LanceVectorIndex
 from clawmem.contracts.samples import any_of, entry, unit_vector, vector_of
 from clawmem.ports.errors import IndexUnavailable
 from clawmem.ports.indexes import IndexPlace
 from clawmem.ports.records import Grain
-
-if TYPE_CHECKING:
-    from clawmem.adapters.lancedb.derived_index import LanceIndex
 
 SLACK = 15.0  # seconds, for a busy machine
 EAST = unit_vector(1, 0, 0)
@@ -61,7 +58,7 @@ class TestUnreachable:
         vectors.put([vector_of(1, 0, EAST)])
 
         store.be(mood)
-        monkeypatch.setattr("clawmem.adapters.lancedb.derived_index.ANSWER_WITHIN", 0.5)
+        monkeypatch.setattr(derived_index, "ANSWER_WITHIN", 0.5)
 
         for call in (
             lambda: words.search(any_of("budget"), Grain.PASSAGE, 5),
@@ -104,7 +101,7 @@ def at(folder: Path, name: str) -> IndexPlace:
     return IndexPlace(str(folder / name), name)
 
 
-def assert_whole(index: LanceIndex) -> None:
+def assert_whole(index: derived_index.LanceIndex) -> None:
     """What is there is what the batches up to the marker make, and sound."""
     marker = index.marker()
     expected = documents_after(marker.seq if marker else 0)
