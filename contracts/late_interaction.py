@@ -43,15 +43,6 @@ class LateInteractionContract(Contract):
             assert near == pytest.approx(1.0, abs=NEARLY)
             assert far < 0.9
 
-    def test_the_order_of_the_words_plays_no_part(self, late: LateInteraction) -> None:
-        """Reversing a text changes nothing; reversing the query reverses the columns and the weights."""
-        matches = late.compare(QUESTION, TEXTS)
-
-        turned = late.compare(QUESTION[::-1], [text[::-1] for text in TEXTS])
-
-        assert turned.nearest == tuple(row[::-1] for row in matches.nearest)
-        assert turned.weights == pytest.approx(matches.weights[::-1], abs=1e-12)
-
     def test_other_texts_do_not_matter(self, late: LateInteraction) -> None:
         """A text has exactly the same numbers alone and among others."""
         alone = [late.compare(QUESTION, [text]) for text in TEXTS]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 from collections.abc import Callable, Mapping
 from contextlib import closing
 from pathlib import Path
@@ -34,10 +33,7 @@ def invoke_in(home: Path, environ: Mapping[str, str], monkeypatch: pytest.Monkey
     def invoke(*args: object) -> Result:
         first = [str(word) for word in args[:1]]
         words = [word for text in first for word in ([text] if text.startswith("-") else text.split())]
-        try:
-            return CliRunner().invoke(cli, [*words, *map(str, args[1:])])
-        finally:
-            signal.signal(signal.SIGINT, signal.default_int_handler)  # `watch` has its own
+        return CliRunner().invoke(cli, [*words, *map(str, args[1:])])
 
     return invoke
 

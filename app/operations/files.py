@@ -64,5 +64,8 @@ def memory(services: Services, request: FileCommand) -> FileAnswer:
         services.update(collection)
         if place := {"create": request.path, "rename": request.new_path}.get(request.command):
             file = unquote(unquote(place)).removeprefix("/memories")
-            answer += services.explain_file(f"{collection.root}{file}").why_unread
+            status = services.explain_file(f"{collection.root}{file}")
+            answer += (
+                "" if status.state in ("indexed", "folder") else f". No search finds it: {status.reason}"
+            )
     return FileAnswer(result=answer)

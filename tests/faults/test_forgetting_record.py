@@ -114,7 +114,9 @@ class TestForgetting:
             home.done("update")
         home.done("query", "varnish below ten degrees")
         with monkeypatch.context() as patches:
-            patches.setattr(SqliteStorage, "scrub", lambda storage: signal.raise_signal(signal.SIGINT))
+            patches.setattr(
+                SqliteStorage, "scrub", lambda storage: signal.default_int_handler(signal.SIGINT, None)
+            )
             interrupted = home.invoke(*forget, "--yes")
         assert (interrupted.exit_code, text in home.vault.read_bytes()) == (130, True)
 

@@ -55,11 +55,6 @@ class FileStatus:
         """Whether the file can be read."""
         return self.state != "unreadable"
 
-    @property
-    def why_unread(self) -> str:
-        """The reason why no search finds the file, as a sentence after another; empty for one that is found."""
-        return "" if self.state in ("indexed", "folder") else f". No search finds it: {self.reason}"
-
 
 @dataclass(frozen=True, slots=True)
 class ExplainFile:

@@ -10,9 +10,3 @@ from clawmem.domain.graph.traversal import cooccurrence_score
 def test_more_together_is_never_less_near(count: int) -> None:
     """The score is a share, and one document more never lowers it."""
     assert 0.0 <= cooccurrence_score(count) <= cooccurrence_score(count + 1) <= 1.0
-
-
-@given(st.integers(0, 146))
-def test_every_document_counts_until_it_is_full(count: int) -> None:
-    """Up to some hundred and fifty documents each of them makes a difference."""
-    assert cooccurrence_score(count) < cooccurrence_score(count + 1)
