@@ -50,16 +50,19 @@ CHANGE = re.compile(
     rf"""
     \b(?:as\s+of|no\s+longer|any\s?(?:more|\s?longer)|instead|in\s+the\s+end|(?:moved|changed)(?=\s+(?:\S+\s+){{0,5}}to\b)|(?<!until\ )(?<!to\ )now
     | from\s+(?:today|(?:[\w']+\s+){{1,4}}on)
-    | nicht\s+mehr|kein\w{{0,2}}(?:\s+\S+){{1,3}}?\s+mehr|statt(?:dessen)?|doch\s+nicht|am\s+ende|(?:um|nach\s+\w+\s+)gezogen|geändert|(?<!bis\ )jetzt|ab\s+(?:sofort|{any_of(MONTHS)}))\b
+    | nicht\s+mehr|kein\w{{0,2}}(?:\s+\S+){{1,3}}?\s+mehr|statt(?:dessen)?|doch\s+nicht|am\s+ende|(?:um|nach\s+\w+\s+)gezogen|geändert|(?<!bis\ )jetzt|ab\s+(?:sofort|{any_of(MONTHS)})
+    | au\s+lieu\s+de|d[ée]sormais|finalement|en\s+fait|n(?:e\s|['’])\S+\s+plus|ya\s+no|(?:en|em)\s+(?:vez|lugar)\s+de|j[áa]\s+n[ãa]o|invece\s+(?:di|che)|non\s+\S+\s+pi[ùu])\b
     """,
     re.IGNORECASE | re.VERBOSE,
 )
 CORRECTION = re.compile(  # the beginning of a note
     r"(?i)\A\W*(?:correction|correcci[oó]n|correzione|correção|actually|scratch that|on second thought|(?:no|nein|sorry|wait)(?=,)"
     r"|i was (?:wrong|mistaken)|my mistake"
-    r"|korrektur|berichtigung|eigentlich|doch nicht|(?:ich habe? mich|da habe? ich mich) (?:geirrt|vertan))\b"
+    r"|korrektur|berichtigung|eigentlich|doch nicht|(?:ich habe? mich|da habe? ich mich) (?:geirrt|vertan)"
+    r"|en fait|je me suis trompée?|en realidad|me equivoqué|in realtà|mi sono sbagliat[oa]|na verdade|enganei-me)\b"
 )
-_NO_LONGER = frozenset("not longer nicht statt instead".split())  # up to three words before a number
+# Up to three words before a number.
+_NO_LONGER = frozenset("not longer nicht statt instead pas lieu vez lugar invece non não".split())
 _END = re.compile(r"[.!?](?=\s)|\n")
 # A number with its currency, or the words after it; a date or a version has none.
 _VALUE = re.compile(

@@ -199,9 +199,7 @@ def vsearch(stores: RetrievalStores, embedder: Embedder) -> Pipeline:
 
     def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
         if request.floor:
-            reason = (
-                "Vector search alone cannot tell how likely an answer is. Ask with query, or without a floor."
-            )
+            reason = "Vector search cannot tell how likely an answer is. Ask with query, or without a floor."
             raise InvalidInput("INVALID_INPUT", reason)
         return run(request, work, trace)
 

@@ -12,7 +12,7 @@ from clawmem.domain.retrieval.versions import replaced_numbers
     [
         ("It is 68, not 62.", {"62"}),
         ("Nicht mehr Gleis 4, sondern Gleis 7.", {"4"}),
-        ("Platform 7 instead of 4", {"4"}),
+        ("Un joint de 38 en fait, pas de 40", {"40"}),
         ("She comes on Fridays, no rota anymore since 1 Oct, 40 each time", set()),
     ],
 )
