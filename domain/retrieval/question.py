@@ -8,6 +8,7 @@ from itertools import takewhile
 from posixpath import commonprefix
 from typing import NamedTuple
 
+from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.retrieval.intent import Classification, classify_intent
 from clawmem.domain.retrieval.planning import Route, route
 from clawmem.domain.retrieval.query_forms import QueryForms, content_words, query_forms
@@ -47,9 +48,13 @@ _ANYTHING = frozenset(
     event events passiert geschehen pasó passé try tried trying go going goes gone went been doing done did worked
     working work wrote written write writing noted recorded entry entries note notes diary journal remember recall
     mention mentioned summary summarise summarize summarised recap overview review next upcoming step steps todo todos
-    left open status state progress new news recent recently latest down up gemacht pasado hice hicimos fait planned
-    scheduled geplant
+    left open status state progress new news recent recently latest down up gemacht pasado hice hicimos fait plan plans planned
+    scheduled geplant steht ansteht prévu previsto faire hacer fare fazer dois devo debo tengo tenho tarea tareas tâche tâches
+    tarefa tarefas cosa cose pendiente pendientes
     """.split()
+)
+_OVER = frozenset(
+    "did happened occurred tried went worked wrote passiert geschehen gemacht pasó hice hicimos".split()
 )
 _LEAVING_OFF = AFFIRMATIONS.union(
     """
@@ -87,10 +92,11 @@ _OPEN_TASKS = re.compile(
 
 
 class TaskQuestion(NamedTuple):
-    """A question for tasks: the first and the last day on which they are to be done, if named, and the topic."""
+    """A question for tasks, or for anything of a time to come: the first and the last day, if named, and the topic."""
 
     days: tuple[str, str] | None
     topic: tuple[str, ...]
+    is_named: bool  # says that it asks for tasks
 
 
 class NewestQuestion(NamedTuple):
@@ -147,13 +153,19 @@ class Question:
     def named_time(self) -> TimeRange | None:
         """Time that the text names; without a topic also one to come ("Anything planned tomorrow?")."""
         named = temporal_range(self.text, now_ms=self.now_ms, zone=self.zone)
-        coming = None if named else coming_days(self.text, now_ms=self.now_ms, zone=self.zone)
-        first, last, rest = coming or ("", "", "")
+        first, last, rest = ("", "", "") if named else self._coming or ("", "", "")
         if not first or not _ANYTHING.issuperset(content_words(rest)):
             return named
-        days = temporal_range(f"from {first} to {last}", now_ms=self.now_ms, zone=self.zone)
         start = len(commonprefix((self.text, rest)))
-        return days and days._replace(start=start, end=len(self.text) - len(rest) + start + 1)
+        end = len(self.text) - len(rest) + start + 1
+        is_over = not _OVER.isdisjoint(words(rest))  # "what did I do Monday"
+        time = f"on {self.text[start:end]}" if is_over else f"from {first} to {last}"
+        days = temporal_range(time, now_ms=self.now_ms, zone=self.zone)
+        return days and days._replace(start=start, end=end)
+
+    @cached_property
+    def _coming(self) -> tuple[str, str, str] | None:
+        return coming_days(self.text, now_ms=self.now_ms, zone=self.zone)
 
     @cached_property
     def intent(self) -> Classification:
@@ -196,13 +208,15 @@ class Question:
     @cached_property
     def tasks(self) -> TaskQuestion | None:
         """The tasks that the text asks for, of a time or all open ones; ``None`` for any other text."""
-        *days, rest = coming_days(self.text, now_ms=self.now_ms, zone=self.zone) or (self.text,)
+        *days, rest = self._coming or (self.text,)
         rest = " ".join(rest.split())
-        if not _OPEN_TASKS.search(rest) and not (days and _TASKS.search(self.text)):
+        is_named = _OPEN_TASKS.search(rest) or (days and _TASKS.search(self.text))
+        is_coming = self.named_time and (self.named_time.authored_from or "") > iso_utc(self.now_ms)
+        if not is_named and not (days and is_coming):
             return None
         about = content_words(_TASKS.sub(r" \1 \2 ", _OPEN_TASKS.sub(" ", rest)))
         topic = tuple(word for word in about if word not in _ANYTHING)
-        return TaskQuestion((days[0], days[1]) if days else None, topic)
+        return TaskQuestion((days[0], days[1]) if days else None, topic, is_named=bool(is_named))
 
     @cached_property
     def stopped_topic(self) -> frozenset[str] | None:

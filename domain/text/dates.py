@@ -354,14 +354,19 @@ _BARE = _table(
 )
 _COMING = _table(
     {
-        "tomorrow|morgen": lambda it: it.period("day", 1),
-        "(?:the )?day after tomorrow|übermorgen": lambda it: it.period("day", 2),
+        r"tomorrow|morgen|demain|(?<!la\s)mañana|domani|amanhã": lambda it: it.period("day", 1),
+        "(?:the )?day after tomorrow|übermorgen|après-demain|pasado mañana|dopodomani": lambda it: it.period(
+            "day", 2
+        ),
         "in {count} {unit}": lambda it: it.last(-it.counts()[0]),
         r"in (?P<count>[1-9]\d{0,3})d": lambda it: it.period("day", it.counts()[0]),
         "(?:next|coming|nächsten|kommenden) {count} {unit}": lambda it: Days(
             it.now.date(), it.last(-it.counts()[1]).first + ONE_DAY
         ),
-        "(?:next|coming|(?:nächste|kommende)[nrms]?) {unit}": lambda it: it.period(away=1),
+        "(?:next|coming|(?:nächste|kommende)[nrms]?|próxim[ao]|prossim[ao]) {unit}": lambda it: it.period(
+            away=1
+        ),
+        "{unit} (?:prochaine?|que (?:viene|vem)|próxim[ao]|prossim[ao])": lambda it: it.period(away=1),
         "(?:(?:this|dieses|(?:on |at )?the|am) )?(?:weekend|wochenende)": lambda it: it.weekday(
             it.period("day", 6).first, "saturday", 2
         ),
@@ -477,11 +482,19 @@ def time_named(text: str, *, now_ms: int, zone: tzinfo = UTC) -> TimeRange | Non
     Return the time that the whole of *text* names, or ``None``: "yesterday", "last week", "Monday", "2026-03" or "30d".
 
     That is what `temporal_range` recognises, also without "in", a date as `day_named` reads it, or a moment in ISO 8601.
+    "Three weeks ago" is the day alone.
     """
     text = day_named(text.strip())
+    is_ago = any(
+        days is _Phrase.ago and pattern.fullmatch(text.translate(_LOWER)) for pattern, days in _TIMES
+    )
     for typed in (text, f"in {text}") if ":" not in text else ():
         named = temporal_range(typed, now_ms=now_ms, zone=zone)
         if named and (named.start, named.end) == (0, len(typed)):
+            if is_ago and named.authored_from and named.authored_until:
+                begin, end = map(datetime.fromisoformat, (named.authored_from, named.authored_until))
+                day = (begin + (end - begin) / 2).astimezone(zone).date()
+                return TimeRange(_midnight(day, zone), _midnight(day + ONE_DAY, zone), named.start, named.end)
             return named
     if (ms := read_moment(text, now_ms, -1, zone)) is None:
         ms = parse_iso(text)  # a day at an end of the calendar, which has no moment in UTC

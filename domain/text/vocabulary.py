@@ -41,7 +41,7 @@ FUNCTION_WORDS: Mapping[str, frozenset[str]] = {
     wieviel will wir wird wirst wo wohin wollen wollte worden wurde würde wurden würden zu zum zur zwar zwischen
     """,
         "fr": """
-    ai as au aux avec avez avons c ce cela ces cet cette chez combien comment d dans de depuis des du elle elles en est et
+    à ai as au aux avec avez avons c ce cela ces cet cette chez combien comment d dans de depuis des du elle elles en est et
     étaient était été être eu eux il ils j je l la le les leur leurs lui m ma mais me mes moi mon n ne nos notre nous on ont
     ou où par pas pour pourquoi qu quand que quel quelle quelles quels qui quoi s sa sans se ses si son sont sur t ta te tes
     toi ton tu un une vos votre vous y

@@ -253,7 +253,11 @@ def test_open_tasks_answer_by_day(invoke: Invoke, tmp_path: Path) -> None:
     assert (refused.exit_code, "is after" in refused.stderr) == (2, True)
     assert answer("What do I have to do tomorrow?") == answer("Was muss ich morgen erledigen?") == of_tomorrow
     assert answer("deadlines tomorrow") == of_tomorrow and answer("todos of yesterday", 0.1) == {"Mow", sown}
-    assert answer("What is planned for tomorrow?") == {"In code\n```", "Milk"}  # the journal, and the section
+    assert (
+        answer("What is planned for tomorrow?")
+        == answer("Qu'est-ce que j'ai à faire demain ?")
+        == of_tomorrow
+    )
     for name in ("farm", "homestead", "cattle", "farm of Jo Tan"):  # of the file, an alias, a tag, a property
         assert answer(f"open tasks of the {name}") == {"Milk", "Mow"}
     assert answer("What do I still have to do for the meadow?") == {"Mow"}

@@ -80,7 +80,7 @@ def mark_changes(stores: RetrievalStores, request: RetrievalRequest, work: Work,
         near = [c for c in near if c.document_id in first and SUCCESSION not in c.terms]
         following = (c for c in near if notes.is_later(c.document_id, lead))
         rivals = (c.document for c in following if not notes.repeats(c.document_id, passages[lead][1]))
-        order[0] = order[0]._replace(rival=next(rivals, None))
+        order[0] = order[0]._replace(rival=max(rivals, key=lambda note: note.authored_at, default=None))
     return work.with_candidates(order)
 
 

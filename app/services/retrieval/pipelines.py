@@ -348,7 +348,7 @@ def tasks_first(request: RetrievalRequest, answer: Answer, *, stores: RetrievalS
         return answer
     request = narrowed(stores, rewind_request(request))._replace(unit=Unit.LINE)
     tasks, notice = tasks_in(stores.documents, request.scope, wanted.days, wanted.topic), ""
-    if wanted.days and not tasks and not wanted.topic:
+    if wanted.days and wanted.is_named and not tasks and not wanted.topic:
         notice, likely = f"No open task is of that time ({days_text(*wanted.days)}).", BY_TIME_OF_FILE
         every = tasks_in(stores.documents, request.scope) if request.floor <= likely else []
         tasks = [(note, task) for note, task in every if not task.day]
@@ -366,7 +366,7 @@ def tasks_first(request: RetrievalRequest, answer: Answer, *, stores: RetrievalS
         )
     notes = {candidate.document_id for candidate in candidates}
     others = [result for result in answer.results if result.document.id not in notes]
-    if not wanted.topic:
+    if wanted.is_named and not wanted.topic:
         others = [
             replace(other, confidence=min(other.confidence or 0.0, BY_TIME_OF_FILE))
             for other in others

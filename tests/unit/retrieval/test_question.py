@@ -30,3 +30,11 @@ def test_another_text_keeps_the_moment() -> None:
 
     assert part.stopped_topic == {"roof"}
     assert part != asked and part == Question("where did we leave off with the roof", NOW_MS)
+
+
+def test_a_weekday_is_the_last_one_of_what_happened() -> None:
+    """ "Friday" alone is the next one, of what is planned, and the last one of what was done."""
+    planned, done = (
+        Question(text, NOW_MS).named_time for text in ("What is on for Friday?", "What did I do Friday?")
+    )
+    assert planned and done and (done.authored_from or "") < "2026-03-21" < (planned.authored_from or "")
