@@ -81,11 +81,7 @@ class Classification(NamedTuple):
 
 
 def has_recency_intent(query: str) -> bool:
-    """
-    Whether the question asks for recent events: "latest", "yesterday", "where were we", "pick up" …
-
-    "current" is not included: it asks for the current state, which may be old.
-    """
+    """Whether the question asks for recent events: "latest", "yesterday"; "current" asks for a state, maybe an old one."""
     return _RECENCY.search(query) is not None
 
 

@@ -20,8 +20,7 @@ MAX_CLAUSES = 4
 _ASKS = r"(?:is|are|was|were|do|does|did|has|have|had|can|will|should)"
 _ASKED_ON = rf"and\s+(?=(?:what|how|why)\b|(?:when|where|who|which)\s+{_ASKS}\b)"
 _SAID_ON = r"(?:and\s+also|additionally|as\s+well\s+as|along\s+with)\b"
-_PLUS = r"(?<!\d\s)(?<!\bc\s)(?<!\bplus\s)plus\b(?!\s+(?:\d|plus\b))"  # neither a sum nor "C plus plus"
-_JOIN = re.compile(rf"\b(?:{_SAID_ON}|{_ASKED_ON}|{_PLUS})", re.IGNORECASE)
+_JOIN = re.compile(rf"\b(?:{_SAID_ON}|{_ASKED_ON})", re.IGNORECASE)
 _QUESTION_END = re.compile(r"(?<=[?？])(?=[^\w?？]*\w)")
 _SEVERAL_TOPICS = re.compile(
     rf"\b(?:{_SAID_ON}|{_ASKED_ON}|both\s.{{1,200}}?\sand\s+\S)|[?？][^\w?？]*\w[^?？]*[?？]",
@@ -80,14 +79,10 @@ SCHEMA: JsonSchema = {
 
 
 def is_simple(query: str) -> bool:
-    """
-    Whether *query* is searched undivided: at most five words of three letters or more, or no conjunction.
-
-    "Plus" also counts as a conjunction here, except between numbers and in the names of languages.
-    """
+    """Whether *query* is searched undivided: at most five words of three letters or more, or no conjunction."""
     # Shorter words are mostly function words and do not make a question complex.
     long_words = [word for word in words(query) if len(word) >= 3 or is_unspaced(word)]
-    return len(long_words) <= 5 or not (_SEVERAL_TOPICS.search(query) or _JOIN.search(query))
+    return len(long_words) <= 5 or not _SEVERAL_TOPICS.search(query)
 
 
 def plan(query: str) -> tuple[Clause, ...]:
@@ -201,8 +196,7 @@ def route(query: str) -> Route:
 
     `KEYWORD` is for questions under fifty characters that contain a name in capitals (unless the whole question is in
     capitals), a name in code, a file name, or a word for technical data: config, error, path … `COMPLEX` is for questions
-    joined by "and also", "and what / how / why", "and when / where / who / which" with an interrogative verb, "both …
-    and", "additionally", "as well as", "along with" or two question marks with words between.
+    joined by "and also", "and what", "both … and", "as well as" or two question marks with words between.
     """
     if _TIMELINE.search(query):
         return Route.TIMELINE

@@ -53,9 +53,7 @@ _ANYTHING = frozenset(
     tarefa tarefas cosa cose pendiente pendientes
     """.split()
 )
-_OVER = frozenset(
-    "did happened occurred tried went worked wrote passiert geschehen gemacht pasó hice hicimos".split()
-)
+_OVER = frozenset("did happened tried went worked wrote passiert geschehen gemacht pasó hice hicimos".split())
 _LEAVING_OFF = AFFIRMATIONS.union(
     """
     leave leaving off stop stopped get got started starting resume carry pick pause paused back

@@ -75,6 +75,7 @@ _WORDS = {
     "today": r"(?:(?:earlier\s+)?today|heute|hoy|aujourd['’]hui|oggi|hoje)",
     "yesterday": "(?:yesterday|gestern|ayer|ieri|ontem)",  # French "hier" is German "here"
     "day_before": r"(?:the\s+day\s+before\s+yesterday|vorgestern|anteayer|avant-hier|l['’]altro\s+ieri|anteontem)",
+    "day_after": r"(?:(?:the\s+)?day\s+after\s+tomorrow|übermorgen|après-demain|pasado\s+mañana|dopodomani)",
     "this": r"(?:this|(?:the\s+)?current|diese[nrms]?|est[ae]|cet?|cette|quest[ao])",
     "past_after": r"(?:pasad[oa]|derni[eè]re?|scors[oa]|passad[oa])",
     "the": r"(?:(?:the|this|these|die|den|der)\s+)?",
@@ -122,6 +123,11 @@ class TimeRange(NamedTuple):
         )
         return first, last
 
+    def has_day_of(self, moment: str, zone: tzinfo) -> bool:
+        """Whether the day of *moment*, an ISO time, is one of the range in *zone*."""
+        first, last = self.days(zone)
+        return first <= local_day(moment, zone) <= (last or f"{MAXYEAR}")
+
 
 def month_named(name: str) -> str:
     """Return the month that *name* is, such as "November 2026" or "2026-11", as ``2026-11``; empty for another name."""
@@ -129,12 +135,6 @@ def month_named(name: str) -> str:
     is_whole = named and (named.start, named.end) == (0, len(name)) and not named.is_day
     first, last = named.days(UTC) if named and is_whole else ("", "")
     return first[:7] if first.endswith("-01") and first[:7] == last[:7] else ""
-
-
-def is_within(moment: str, named: TimeRange, zone: tzinfo) -> bool:
-    """Whether the day of *moment*, an ISO time, is one of the *named* time in *zone*."""
-    first, last = named.days(zone)
-    return first <= local_day(moment, zone) <= (last or f"{MAXYEAR}")
 
 
 def recorded_midnight(moment: str | None, zone: tzinfo) -> str | None:
@@ -303,7 +303,6 @@ _TIMES = _table(
         "{yesterday}(?: (?:morning|afternoon|evening|night|abend))?": lambda it: it.period("day", -1),
         "{day_before}": lambda it: it.period("day", -2),
         "last night|letzte nacht": lambda it: Days(it.period("day", -1).first, it.period("day").after),
-        "the other (?P<unit>day)": lambda it: Days(it.earlier(A_FEW[1]), it.earlier(A_FEW[0]) + ONE_DAY),
         r"(?<!half\s){count} {unit} (?:ago|back|fa)": _Phrase.ago,
         "(?:vor|hace|il y a|há) {count} {unit}": _Phrase.ago,
         "{the}{last} {count} {unit}{no_event}": lambda it: it.last(it.counts()[1]),
@@ -322,7 +321,6 @@ _TIMES = _table(
         "{weekday} (?:of |in )?(?:the )?last week": lambda it: it.weekday(
             it.period("week", -1).after - ONE_DAY
         ),
-        "last week(?:'s)? (?:on )?{weekday}": lambda it: it.weekday(it.period("week", -1).after - ONE_DAY),
         "{this} {month}{clear}": lambda it: it.in_year(it.now.year),
         "{this} (?:past )?{season}": _Phrase.part,
         "{last} (?:{month}{clear}|{season})": _Phrase.over,
@@ -355,18 +353,16 @@ _BARE = _table(
 _COMING = _table(
     {
         r"tomorrow|morgen|demain|(?<!la\s)mañana|domani|amanhã": lambda it: it.period("day", 1),
-        "(?:the )?day after tomorrow|übermorgen|après-demain|pasado mañana|dopodomani": lambda it: it.period(
-            "day", 2
-        ),
+        "{day_after}": lambda it: it.period("day", 2),
         "in {count} {unit}": lambda it: it.last(-it.counts()[0]),
         r"in (?P<count>[1-9]\d{0,3})d": lambda it: it.period("day", it.counts()[0]),
         "(?:next|coming|nächsten|kommenden) {count} {unit}": lambda it: Days(
             it.now.date(), it.last(-it.counts()[1]).first + ONE_DAY
         ),
-        "(?:next|coming|(?:nächste|kommende)[nrms]?|próxim[ao]|prossim[ao]) {unit}": lambda it: it.period(
+        "(?:next|coming|(?:nächste|kommende)[nrms]?|pr[óo](?:x|ss)im[ao]) {unit}": lambda it: it.period(
             away=1
         ),
-        "{unit} (?:prochaine?|que (?:viene|vem)|próxim[ao]|prossim[ao])": lambda it: it.period(away=1),
+        "{unit} (?:prochaine?|que (?:viene|vem)|pr[óo](?:x|ss)im[ao])": lambda it: it.period(away=1),
         "(?:(?:this|dieses|(?:on |at )?the|am) )?(?:weekend|wochenende)": lambda it: it.weekday(
             it.period("day", 6).first, "saturday", 2
         ),
@@ -413,8 +409,7 @@ _FUTURE = re.compile(
     r"\b(?:what|who|when|where|which|how)(?:['’]ll|(?:\s+(?!(?:an?|the|my|his|her|our|their)\b)\w+){0,2}\s+will)\b"
     r"|\A\W*will\s+\w|\b(?:am|is|are)\s+going\s+to\b|\b(?:upcoming|wird|werden)\b"
     # "Who is in on Friday?" is about any Friday, or the next one.
-    rf"|\b(?:am|is|are|do(?=\s+(?:i|we|you|they|the|my|our)\b)|does)\b[^.!?\n]{{0,80}}\s(?:on|at\s+the)\s+(?:{any_of(WEEKDAYS)}|weekend)\b"
-    rf"(?!\W+(?:the\s+)?(?:\d|{any_of(MONTHS)}|of|in\s+the\s+last|last)\b)",
+    rf"|\b(?:am|is|are|does)\b[^.!?\n]{{0,80}}\s(?:on|at\s+the)\s+(?:{any_of(WEEKDAYS)}|weekend)\b",
     re.IGNORECASE,
 )
 _HINT = re.compile(

@@ -79,8 +79,9 @@ def mark_changes(stores: RetrievalStores, request: RetrievalRequest, work: Work,
         near = [c for c in order if c.score >= COMPARABLE * order[0].score]
         near = [c for c in near if c.document_id in first and SUCCESSION not in c.terms]
         following = (c for c in near if notes.is_later(c.document_id, lead))
-        rivals = (c.document for c in following if not notes.repeats(c.document_id, passages[lead][1]))
-        order[0] = order[0]._replace(rival=max(rivals, key=lambda note: note.authored_at, default=None))
+        others = (c.document_id for c in following if not notes.repeats(c.document_id, passages[lead][1]))
+        rivals = sorted(map(notes.document, others), key=lambda note: note.authored_at)
+        order[0] = order[0]._replace(rival=rivals[-1] if rivals else None)
     return work.with_candidates(order)
 
 

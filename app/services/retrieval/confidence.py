@@ -13,7 +13,6 @@ from clawmem.domain.documents.names import searchable_names
 from clawmem.domain.retrieval import relevance
 from clawmem.domain.retrieval.fusion import rarity
 from clawmem.domain.retrieval.grains import VECTOR
-from clawmem.domain.text.dates import is_within
 from clawmem.domain.text.likeness import has_words
 from clawmem.domain.text.vocabulary import function_words, language_of
 from clawmem.domain.text.words import words
@@ -207,7 +206,7 @@ def _texts_of(request: RetrievalRequest, work: Work) -> dict[FragmentKey, str]:
             " ".join([*searchable_names(document), *document.tags, document.front_matter[:PROPERTIES]]),
             document.authored_at[:10],
         ]
-        if named is not None and is_within(document.authored_at, named, request.question.zone):
+        if named is not None and named.has_day_of(document.authored_at, request.question.zone):
             parts.append(request.question.text[named.start : named.end])
         texts[c.best] = "\n".join(parts)
     return texts

@@ -15,7 +15,6 @@ from clawmem.domain.retrieval.intent import GRAPH_INTENTS, asks_for_recent, has_
 from clawmem.domain.retrieval.query_forms import is_precise
 from clawmem.domain.retrieval.question import ANY_KIND
 from clawmem.domain.retrieval.relevance import results_to_show
-from clawmem.domain.text.dates import is_within
 from clawmem.domain.text.words import fold, normalise, words
 
 # Taken from a note that has a word of the question in another spelling alone ("résumé" for "resume"), and given to one
@@ -73,7 +72,7 @@ def score(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
             # Of the kind and time that the question names ("decisions taken in June", "notes of last week"), or of the
             # day ("how did I sleep on 12 May"): both decide, and relevance orders such notes.
             is_of_day = named and named.is_day and document.has_own_date and request.unit is Unit.DOCUMENT
-            if named and is_within(document.authored_at, named, question.zone) and (is_of_kind or is_of_day):
+            if named and named.has_day_of(document.authored_at, question.zone) and (is_of_kind or is_of_day):
                 terms["time"] = 1.0
             if candidate.document_id in respelt:
                 terms["spelling"] = -RESPELT

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clawmem.domain.documents.times import parse_iso
-from clawmem.domain.text.dates import MAX_START, TimeRange, coming_days, is_within, temporal_range
+from clawmem.domain.text.dates import MAX_START, TimeRange, coming_days, temporal_range, time_named
 
 MONTHS = [f"{date(2025, month, 1):%B}" for month in range(1, 13)]
 WEEKDAYS = [f"{date(2025, 3, day):%A}" for day in range(3, 10)]
@@ -159,14 +159,14 @@ def test_what_is_going_on_holds_today(now_ms: int, offset: int) -> None:
 
 @given(st.integers(1, 200), st.sampled_from(["day", "week", "month"]), MOMENTS)
 def test_more_ago_is_earlier_and_more_last_is_longer(count: int, unit: str, now_ms: int) -> None:
-    """Both ends move back with "N ago", the beginning alone with "last N"."""
+    """Both ends move back with "N ago", which is a day where it is asked for, and the beginning alone with "last N"."""
     near, far = (closed(f"{n} {unit}s ago", now_ms) for n in (count, count + 1))
     short, long = (closed(f"last {n} {unit}s", now_ms) for n in (count, count + 1))
 
-    assert far[0] < near[0]
-    assert far[1] < near[1]
-    assert long[0] < short[0]
-    assert long[1] == short[1]
+    typed = time_named(f"{count} {unit}s ago", now_ms=now_ms)
+    assert typed and typed.is_day and read(f"{count} {unit}s ago", now_ms)[0] <= str(typed.authored_from)
+    assert far[0] < near[0] and far[1] < near[1]
+    assert long[0] < short[0] and long[1] == short[1]
 
 
 @given(DATES.filter(lambda day: day.year < 2025))
@@ -209,7 +209,7 @@ def test_what_has_no_year_has_begun(query: str, now_ms: int) -> None:
 )
 def test_a_day_holds_its_moments(moment: str, is_inside: bool) -> None:
     """A time begins with its first moment and ends before the first one after it."""
-    assert is_within(moment, read("what happened yesterday"), UTC) is is_inside
+    assert read("what happened yesterday").has_day_of(moment, UTC) is is_inside
 
 
 @pytest.mark.parametrize(("before", "is_read"), [(MAX_START - 1, True), (MAX_START, False)])
