@@ -384,17 +384,14 @@ _WEEK_OF = _pattern("(?:the )?(?P<span>week|weekend) (?:of|beginning|starting)(?
 _OR = re.compile(r"(?<!\s)(?:\s+(?:and|or|to|through|und|oder|bis)\s+|\s*[-–—]\s*)")
 _TO = re.compile(r"(?<!\s)(?:\s+(?:to|till?|until|up\s+to|through|bis)\s+|\s*[-–—]\s*)")
 _ONWARDS = re.compile(r"(?<!\s)\s+(?:on(?:wards?)?|forwards?)(?!\w)")
+_STATE_OF = r"as[ -](?:of|at|per)\b|(?:zum )?stand\b:?(?: vom)?"
 _OPENERS = [
     (kind, _pattern(words, r"\s+"), joiner)
     for kind, words, joiner in (
         ("since", "since|starting(?: in| on| from)?|seit|ab|desde|depuis|dal", None),
         ("after", "after|later than|nach(?: dem)?|después de|après|dopo|depois de", None),
         ("before", "before|prior to|earlier than|vor(?: dem)?|antes de|avant|prima di", None),
-        (
-            "until",
-            "until|till?|up (?:to|until)|as[ -](?:of|at|per)|(?:zum )?stand:?(?: vom)?|no later than|bis|hasta|até|fino a",
-            None,
-        ),
+        ("until", f"until|till?|up (?:to|until)|{_STATE_OF}|no later than|bis|hasta|até|fino a", None),
         ("by", "by", None),
         ("between", "between|zwischen|entre|tra", re.compile(r"(?<!\s)\s+(?:and|und|y|et|e)\s+")),
         ("from", "from|vo[nm]", _TO),
@@ -404,7 +401,7 @@ _OPENERS = [
 ]
 _BEFORE_NAME = re.compile(r"\b(?:in|im|on|am|for|für|by|until|bis)\s+\Z")
 _BY = re.compile(r"\b(?:by|until|till?|before|bis)(?:\s+(?:the|zum))?\s+\Z")
-_AS_OF = re.compile(r"as[ -](?:of|at|per)\b|(?:zum )?stand\b", re.IGNORECASE)
+_AS_OF = re.compile(_STATE_OF, re.IGNORECASE)
 _FUTURE = re.compile(
     r"\b(?:what|who|when|where|which|how)(?:['’]ll|(?:\s+(?!(?:an?|the|my|his|her|our|their)\b)\w+){0,2}\s+will)\b"
     r"|\A\W*will\s+\w|\b(?:am|is|are)\s+going\s+to\b|\b(?:upcoming|wird|werden)\b"
