@@ -1,7 +1,7 @@
 """Tags, properties and open tasks of notes, in their front matter and in their text; conditions on properties."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 from unicodedata import normalize
 
@@ -181,8 +181,8 @@ class TaskLine(NamedTuple):
     """
     An open task at a line of the file, without the signs of its days, priority and block; the days are ISO 8601, or empty.
 
-    Up to ``last_line`` are its days in Logseq; ``span`` is the text as written, ``above`` are the headings. ``due`` is the day of the line or else of the
-    front matter, ``day`` that of the line, the nearest heading with one, the front matter, or the name of the file.
+    Up to ``last_line`` are its days in Logseq; ``span`` is the text as written, ``above`` are the headings. ``days`` are
+    those of the line, the day ``due`` first, or the one of a heading above, the front matter, or the name of the file.
     """
 
     line: int
@@ -191,7 +191,7 @@ class TaskLine(NamedTuple):
     text: str
     above: str
     due: str
-    day: str
+    days: Sequence[str]
 
 
 def open_tasks(document: Document, body: str) -> Iterator[TaskLine]:
@@ -202,15 +202,15 @@ def open_tasks(document: Document, body: str) -> Iterator[TaskLine]:
     sections = [*day_sections(document, note)][::-1]
     declared = (line for line in document.front_matter.splitlines() if re.match("due *[:=]", line.lower()))
     of_note = next(map(day_in, declared), "")
-    for task in _TASK.finditer(note.prose):
-        if task["closed"]:
-            continue
+    for task in (task for task in _TASK.finditer(note.prose) if not task["closed"]):
         line, text = note.line_at(task.start("text")), body[slice(*task.span("text"))]
-        days = [day for day in _DAY.finditer(text + task["below"]) if day["day"]]
-        due = next((day["day"] for day in sorted(days, key=lambda day: not day["due"])), "")
+        signed = sorted(_DAY.finditer(text + task["below"]), key=lambda day: not day["due"])
+        linked = (day_in(link) for link in re.findall(r"\[\[([^\[\]|]+)", text))
+        own = [day["day"] for day in signed if day["day"]] or [*filter(None, linked)]
         of_sections = [span.label for span in sections if span.start_line <= line <= span.end_line]
         of_file = day_in(file_name(without_conflict(document.path)))
-        day = next(filter(None, [due, *of_sections, of_note, of_file]), "")
+        days = own or [next(filter(None, [*of_sections, of_note, of_file]), "")]
         above = next((block.above for block in note.blocks if block.start_line <= line <= block.end_line), "")
         text = " ".join(_DAY.sub("", text).split())
-        yield TaskLine(line, note.line_at(task.end()), task.span("text"), text, above, due or of_note, day)
+        due, last_line = own[0] if own else of_note, note.line_at(task.end())
+        yield TaskLine(line, last_line, task.span("text"), text, above, due, days)

@@ -232,6 +232,7 @@ def test_open_tasks_answer_by_day(invoke: Invoke, tmp_path: Path) -> None:
         f"daily/{tomorrow}.md": "- [ ] Bring the car\n\n```\n- [ ] In code\n```\n",
         "farm.md": f"---\ndue: {yesterday}\naliases: [Homestead]\ntags: [cattle]\nowner: '[[Jo Tan]]'\n---\n# Farm\n## {tomorrow}\n- [ ] Milk\n## Meadow\n- [ ] Mow\n",
         f"diary/{yesterday}.md": "The key is red.\n",
+        "later.md": f"- [ ] Paint ⏳ {tomorrow} 📅 2099-02-01\n- [ ] Ring Bo [[{today + timedelta(days=3)}]]\n",
     }
     write_notes(tmp_path / "notes", notes)
     invoke("bootstrap", str(tmp_path / "notes"))
@@ -243,12 +244,18 @@ def test_open_tasks_answer_by_day(invoke: Invoke, tmp_path: Path) -> None:
         results = ask_json(invoke, "query", question)["results"]
         return {result["snippet"].split("] ")[-1] for result in results if result["confidence"] >= least}
 
-    of_tomorrow, sown = {"Bring the car", "Milk", f"Pay 📅 {tomorrow} ⏫ ^pay"}, f"Sow (due:: {yesterday})"
-    assert tasks() == ["Mow", "Sow", "Bring the car", "Milk", "Pay", "Rest"]
-    assert tasks("--since", "tomorrow") == ["Bring the car", "Milk", "Pay"]
+    of_tomorrow = {
+        "Bring the car",
+        "Milk",
+        f"Pay 📅 {tomorrow} ⏫ ^pay",
+        f"Paint ⏳ {tomorrow} 📅 2099-02-01",
+    }
+    sown, ring = f"Sow (due:: {yesterday})", f"Ring Bo [[{today + timedelta(days=3)}]]"
+    assert tasks() == ["Mow", "Sow", "Bring the car", "Milk", "Pay", ring, "Paint", "Rest"]
+    assert tasks("--since", "tomorrow", "--until", "2d") == ["Bring the car", "Milk", "Pay", "Paint"]
     assert tasks("--until", str(yesterday)) == ["Mow", "Sow"]
-    assert tasks("--until", "2d") == tasks("--until", f"{tomorrow:%B}") == tasks()[:-1]
-    assert "No open task in these days" in invoke("list", "--tasks", "--since", "2099-01-01").output
+    assert tasks("--until", "2d") == ["Mow", "Sow", "Bring the car", "Milk", "Pay"]
+    assert "No open task in these days" in invoke("list", "--tasks", "--since", "2099-03-01").output
     refused = invoke("list", "--tasks", "--since", "tomorrow", "--until", "today")
     assert (refused.exit_code, "is after" in refused.stderr) == (2, True)
     assert answer("What do I have to do tomorrow?") == answer("Was muss ich morgen erledigen?") == of_tomorrow
@@ -263,9 +270,11 @@ def test_open_tasks_answer_by_day(invoke: Invoke, tmp_path: Path) -> None:
     assert answer("What do I still have to do for the meadow?") == {"Mow"}
     assert answer("Was muss ich noch für die Farm erledigen?") == {"Milk", "Mow"}
     assert answer("What is overdue?") == {"Mow", sown}
-    every = {*of_tomorrow, "Rest", "Mow", sown}
+    every = {*of_tomorrow, "Rest", "Mow", sown, ring}
     assert answer("What is still open?") == answer("Was muss ich noch erledigen?") == every
     assert answer("How does Milk taste tomorrow?") == answer("what time is the farm still open") == set()
+    block = invoke("surface", "--context", "Which tasks are overdue?").output
+    assert ["Sow" in block, "Paint" in block, "Bring" in block] == [True, False, False]
     none = ask_json(invoke, "query", f"What do I have to do on {today + timedelta(days=9)}?")
     assert none["notice"] == f"No open task is of that time ({today + timedelta(days=9)})."
     assert [result["snippet"] for result in none["results"] if result["confidence"] > 0.1] == [

@@ -44,7 +44,9 @@ def tasks_in(
         for note in notes[at : at + AT_ONCE]:
             names = (*document_names(note), note.display_path, *note.tags, note.front_matter)
             for task in open_tasks(note, bodies.get(note.id, "")):
-                is_in = not days or (task.day and days[0] <= task.day <= days[1])
+                # With an open first day, the question is what is due by the last one.
+                counted = task.days if days and days[0] else task.days[:1]
+                is_in = not days or any(day and days[0] <= day <= days[1] for day in counted)
                 if is_in and all(has_words(topic, " ".join((task.text, task.above, *names)))):
                     tasks.append((note, task))
     copies, with_tasks = set[int](), {note.id: note for note, _ in tasks}
@@ -53,11 +55,11 @@ def tasks_in(
         if other and is_copy(note, other, store.bodies([note.id, other.id])):
             copies.add(note.id)
     tasks = [pair for pair in tasks if pair[0].id not in copies]
-    return sorted(tasks, key=lambda pair: pair[1].day or "9999")
+    return sorted(tasks, key=lambda pair: pair[1].days[0] or "9999")
 
 
 def open_task(note: Document, task: TaskLine) -> OpenTask:
     """Return a *task* of *note* as a record, without orders of others."""
     text = without_orders(task.text, note.origin)
     place = {"file": note.display_path, "line": task.line}
-    return OpenTask(**place, text=text, due=task.due, day=task.day, origin=note.origin)
+    return OpenTask(**place, text=text, due=task.due, day=task.days[0], origin=note.origin)

@@ -11,12 +11,11 @@ from typing import Any
 
 from clawmem.app.services.documents.days import within_days
 from clawmem.app.services.documents.listing import documents_with
-from clawmem.app.services.documents.tasks import tasks_in
 from clawmem.app.services.retrieval.answer import Answer, describe
 from clawmem.app.services.retrieval.changes import mark_changes
 from clawmem.app.services.retrieval.compare import compare, fuse, nearest, weigh_vectors
 from clawmem.app.services.retrieval.confidence import confidence
-from clawmem.app.services.retrieval.dates import BY_TIME_OF_FILE, select_by_date
+from clawmem.app.services.retrieval.dates import select_by_date
 from clawmem.app.services.retrieval.graph import classify, follow_relations, fuse_by_intent
 from clawmem.app.services.retrieval.models import (
     NO_MODELS,
@@ -55,14 +54,12 @@ from clawmem.domain.retrieval.intent import Intent
 from clawmem.domain.retrieval.query_forms import MAX_QUERY, MAX_TERMS
 from clawmem.domain.text import spelling
 from clawmem.domain.text.words import FUNCTION_FORMS, search_text, words
-from clawmem.domain.text.written_dates import days_text
 from clawmem.ports.errors import ClawmemError, InvalidInput
 from clawmem.ports.indexes import SpellingIndex
 from clawmem.ports.models import Embedder, LateInteraction, is_in_process
-from clawmem.ports.records import Document, FragmentKey, FragmentKind, Grain, LexicalQuery, Span, Term
+from clawmem.ports.records import Document, FragmentKey, FragmentKind, Grain, LexicalQuery, Term
 
 SIMILAR = 5
-TASK_CONFIDENCE = 0.8  # not fitted: the question and the lines are recognised by their form
 
 
 @dataclass(frozen=True)
@@ -333,47 +330,3 @@ def find_similar(
     answer = Pipeline(stores, steps)(request)
     results = tuple(replace(result, shown_length=200) for result in answer.results)
     return Answer(document.display_path, results, answer.trace)
-
-
-def tasks_first(request: RetrievalRequest, answer: Answer, *, stores: RetrievalStores) -> Answer:
-    """
-    Return *answer* with the open tasks first that the question asks for, each as a result of its line and its days.
-
-    Where no task is of the time that it asks for, the notice of the trace says so, and those without a day are possible
-    answers. Other notes are at most possible answers to a question for tasks without a topic, and none to one with
-    nothing but a time, if it has tasks.
-    """
-    wanted, likely = request.question.tasks, TASK_CONFIDENCE
-    if wanted is None or request.floor > TASK_CONFIDENCE:
-        return answer
-    request = narrowed(stores, rewind_request(request))._replace(unit=Unit.LINE)
-    tasks, notice = tasks_in(stores.documents, request.scope, wanted.days, wanted.topic), ""
-    if wanted.days and wanted.is_named and not tasks and not wanted.topic:
-        notice, likely = f"No open task is of that time ({days_text(*wanted.days)}).", BY_TIME_OF_FILE
-        every = tasks_in(stores.documents, request.scope) if request.floor <= likely else []
-        tasks = [(note, task) for note, task in every if not task.day]
-    if not tasks and not notice:
-        return answer
-    texts, candidates = LoadedTexts(stores.documents), list[Candidate]()
-    for note, task in tasks[: request.limit]:
-        lines = texts.bodies([note.id])[note.id].split("\n")
-        place = task.line - note.body_line
-        start = sum(len(line) + 1 for line in lines[:place])
-        shown, key = lines[place : task.last_line - note.body_line + 1], FragmentKey(note.id, 0)
-        span = Span(key, FragmentKind.LIST, task.line, task.last_line, start, start + len("\n".join(shown)))
-        candidates.append(
-            Candidate(note.id, key, likely, likely, document=note, span=span, confidence=likely)
-        )
-    notes = {candidate.document_id for candidate in candidates}
-    others = [result for result in answer.results if result.document.id not in notes]
-    if wanted.is_named and not wanted.topic:
-        others = [
-            replace(other, confidence=min(other.confidence or 0.0, BY_TIME_OF_FILE))
-            for other in others
-            if request.floor <= BY_TIME_OF_FILE and (notice or request.question.topic)
-        ]
-    answer.trace.note("open tasks first")
-    answer.trace.notice = notice
-    answer.results = (*describe(texts, stores, request, candidates), *others)[: request.limit]
-    answer.answered = likely if notice else max(answer.answered or 0.0, likely)
-    return answer
