@@ -103,7 +103,9 @@ def started_server(vault: Path, options: Sequence[str], inherited: Mapping[str, 
         elif has_ended:
             lines = log.read_text("utf-8", "replace").splitlines()
             reason = next(filter(None, reversed(lines)), f"exit code {process.returncode}")
-            raise ClawmemError(f"The server ended: {reason.removeprefix('clawmem: ')} Its log is {log}")
+            ended = ClawmemError(f"The server ended: {reason.removeprefix('clawmem: ')} Its log is {log}")
+            ended.exit_code = process.returncode or ended.exit_code
+            raise ended
         sleep(PAUSE_S)
     raise ClawmemError(f"The server does not answer after {MOST_START_S:.0f} seconds. See {log}")
 

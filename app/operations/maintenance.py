@@ -168,10 +168,10 @@ def repair(services: Services, confirm: Confirm = None) -> SalvageReport:
         if without := repaired.vault.embeddings.counts().pending:
             remarks.append(f"{plural(without, 'text')} without vectors. Run: clawmem embed")
         served = {"/".join(place) for place in repaired.vault.documents.places()}
-    is_lost = not report.kept.keys() - {"meta"} and (report.lost or not report.kept)
+    is_lost = not report.kept.get("documents") and ("documents" in report.lost or not report.kept)
     if is_lost and not served:
         again = "update" if settings.collections else "bootstrap PATH"
-        fault = f"Nothing could be saved: {vault} is a new, empty vault now, the old file is {damaged}."
+        fault = f"No note could be saved: {vault} is a vault without notes now, the old file is {damaged}."
         raise VaultError(vault, f"{fault} Put a backup in its place, or run: clawmem {again}")
     if is_lost:
         again = "Notes were read again from their folders, and forgotten ones stay forgotten."

@@ -34,6 +34,7 @@ from clawmem.app.client.request import (
 )
 from clawmem.app.environment.places import default_vault
 from clawmem.app.environment.private_files import log_error, make_folder, write_whole
+from clawmem.app.interfaces.cli.command_line import advised
 from clawmem.app.interfaces.cli.session import (
     chosen_by,
     one_of,
@@ -187,7 +188,7 @@ def _show_status(
         faults.append(str(error))
     show_outcome(ctx, record, "\n".join(lines))
     for text in faults:
-        typer.echo(text, err=True)
+        typer.echo(advised(str(text), chosen_by(ctx).vault), err=True)
     if faults or not server:
         raise typer.Exit(1)
 
@@ -312,7 +313,7 @@ def watch(
         elif event.event == "problem":
             typer.echo(event.text, err=True)
         else:
-            show(event.text)
+            show(advised(event.text, chosen_by(ctx).vault))
         sys.stdout.flush()
 
     with background.at_work(lanes):
