@@ -17,9 +17,9 @@ def best_spelling(word: str, stem: str, alike: Mapping[str, int]) -> str | None:
     Return the stored word of *alike*, which gives numbers of documents, that *word* probably means, or ``None``.
 
     It differs by one edit; the one in most documents wins. Words with digits and of fewer than five letters stay as they
-    are. A short word may only have a letter too many or too few or two in the wrong order ("house" is not "horse"), and a
-    word that begins with the stored word is another one ("printf", "print"). A neighbour in a single note may be a
-    misspelling itself.
+    are. A short word may only have a letter twice, one too few, or two in the wrong order ("house" is not "horse", nor
+    "spend" "send"), and a word that begins with the stored word is another one ("printf", "print"). A neighbour in a
+    single note may be a misspelling itself.
     """
     if len(word) < SHORT or not word.isalpha() or is_unspaced(word):
         return None
@@ -33,9 +33,15 @@ def best_spelling(word: str, stem: str, alike: Mapping[str, int]) -> str | None:
             and (documents > 1 or is_long)
             and not word.startswith(stored)
             and (is_long or not same_length or any(sorted(form) == sorted(stored) for form in same_length))
+            and (is_long or len(stem) <= len(stored) or _once(stored) in (_once(word), _once(stem)))
         ):
             fits.append((-documents, stored))
     return min(fits)[1] if fits else None
+
+
+def _once(word: str) -> str:
+    """Return *word* without the repetitions of a letter that follows itself."""
+    return re.sub(r"(.)\1+", r"\1", word)
 
 
 def full_words(word: str, stem: str, corrected: str) -> list[str]:
