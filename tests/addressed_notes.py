@@ -1,23 +1,18 @@
-"""Notes that are named, read and changed by every interface, and the rows of their vault."""
+"""Notes that are named, read and changed, and the rows of their vault."""
 
 from __future__ import annotations
 
 import asyncio
 import json
-import os
 from functools import cache
 from typing import Any, NamedTuple
-from urllib.parse import quote
 
 import apsw
-import httpx2
 from command_line import Invoke
 
 from clawmem.app.client.request import ToolSet
 from clawmem.app.interfaces.mcp.server import CODE, DETAILS, MemoryServer
-from clawmem.app.interfaces.rest.application import rest_application
 from clawmem.app.operations.dispatch import Dispatcher
-from clawmem.app.serve.server import ServerRuntime
 from clawmem.app.settings.model import load_settings
 
 PRICING, QUEUE, PUMP = "work/2026-04-18-pricing.md", "work/queue.md", "work/observations/pump.md"
@@ -80,12 +75,6 @@ def _tools() -> tuple[Current, Any]:
     return current, MemoryServer(current, ToolSet.ALL)
 
 
-@cache
-def _routes() -> tuple[Current, Any]:
-    current: Any = Current()
-    return current, httpx2.ASGITransport(rest_application(current, current), raise_app_exceptions=False)  # type: ignore[arg-type]
-
-
 def by_tool(name: str, **arguments: Any) -> Heard:
     """Call an MCP tool."""
     current, server = _tools()
@@ -100,39 +89,16 @@ def by_tool(name: str, **arguments: Any) -> Heard:
     return Heard(bool(found.is_error), str(meta.get(CODE, "")), details, text)
 
 
-def by_route(method: str, path: str, **body: Any) -> Heard:
-    async def send() -> httpx2.Response:
-        current, transport = _routes()
-        runtime = ServerRuntime(load_settings().vault, os.environ)
-        current.served_by = runtime.dispatcher
-        with runtime.at_work():
-            async with httpx2.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client:
-                return await client.request(method, path, json=body if method == "POST" else None)
-
-    response = asyncio.run(send())
-    told = response.json()
-    return Heard(response.status_code != 200, told.get("code", ""), told, told.get("error", ""))
-
-
 VERBS = ("pin", "unpin", "snooze", "unsnooze", "forget")
 
 
-def change(door: str, invoke: Invoke, verb: str, text: str) -> Heard:
-    """Ask an interface for a change, confirmed as far as it can be."""
-    if door == "cli":
-        done = invoke(
-            {"unpin": "pin --off", "unsnooze": "snooze --off"}.get(verb, verb),
-            *(["--yes"] if verb == "forget" else []),
-            "--",
-            text,
-        )
-        assert done.exit_code in (0, 2, 3), done.output
-        return Heard(done.exit_code != 0, str(done.exit_code), {}, done.output)
-    if door == "mcp":
-        if verb == "forget":
-            return by_tool("memory_forget", query=text, confirm=True)
-        if verb in ("pin", "unpin"):
-            return by_tool("memory_pin", query=text, unpin=verb == "unpin")
-        return by_tool("memory_snooze", query=text, until="2999-01-01" if verb == "snooze" else None)
-    path = f"/documents/{quote(text, safe='')}/{verb.removeprefix('un')}"
-    return by_route("POST", path, **{"forget": {"confirm": True}, "unpin": {"unpin": True}}.get(verb, {}))
+def change(invoke: Invoke, verb: str, text: str) -> Heard:
+    """Ask the command line for a change, confirmed as far as it can be."""
+    done = invoke(
+        {"unpin": "pin --off", "unsnooze": "snooze --off"}.get(verb, verb),
+        *(["--yes"] if verb == "forget" else []),
+        "--",
+        text,
+    )
+    assert done.exit_code in (0, 2, 3), done.output
+    return Heard(done.exit_code != 0, str(done.exit_code), {}, done.output)

@@ -43,22 +43,6 @@ class TestNames:
         assert world.verify() == []
 
 
-class TestLinks:
-    def test_links_out_are_never_indexed(self, world: World, tmp_path: Path) -> None:
-        """Neither a link to a file nor one to a folder brings in what lies outside."""
-        (tmp_path / "secret").mkdir()
-        (tmp_path / "secret/key.md").write_text("The secret zebra.")
-        (world.root / "file.md").symlink_to(tmp_path / "secret/key.md")
-        (world.root / "folder").symlink_to(tmp_path / "secret")
-        (world.root / "loop").symlink_to(world.root)
-        (world.root / "nowhere.md").symlink_to(tmp_path / "missing.md")
-
-        report = world.update()
-
-        assert (report.added, report.problems) == (0, [])
-        assert world.found("zebra") == []
-
-
 class TestDisappearing:
     def test_between_the_listing_and_the_reading(self, world: World) -> None:
         """A file that goes meanwhile is named; the others are taken in, and the next pass finds nothing odd."""

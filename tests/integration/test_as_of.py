@@ -65,12 +65,6 @@ def test_what_came_later_has_superseded_nothing(home: Home) -> None:
     assert now.index("sqlite.md") < now.index("postgres.md") < now.index("redis.md")
 
 
-def test_the_day_counts_to_its_end(home: Home) -> None:
-    """As of the very day of a note it is there, as of the day before it is not."""
-    assert "postgres.md" in paths(home.ask(as_of="2023-09-20"))
-    assert "postgres.md" not in paths(home.ask(as_of="2023-09-19"))
-
-
 def test_a_diary_of_several_days(tmp_path: Path) -> None:
     """Its days up to then are there, and no later one."""
     home = Home(tmp_path)

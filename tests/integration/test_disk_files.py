@@ -2,51 +2,18 @@ from __future__ import annotations
 
 import os
 import socket
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from clawmem.adapters.files.disk import DiskFiles
 from clawmem.ports.errors import SourceUnreadable
-from clawmem.ports.records import Scan
 
 
 def put(root: Path, *paths: str) -> None:
     for path in paths:
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         (root / path).write_text(path, encoding="utf-8")
-
-
-def anything(path: str) -> bool:
-    return True
-
-
-def scan(
-    root: Path, *, enter: Callable[[str], bool] = anything, wanted: Callable[[str], bool] = anything
-) -> Scan:
-    return DiskFiles().scan(str(root), enter=enter, wanted=wanted)
-
-
-def paths(found: Scan) -> list[str]:
-    return [file.path for file in found.files]
-
-
-class TestScan:
-    def test_pruned_folders_are_never_listed(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        """Only folders that were entered are listed, however much lies below the others."""
-        put(tmp_path, "a/1.md", "skip/deep/2.md", "skip/3.md")
-        listed: list[str] = []
-        list_folder = os.scandir
-
-        def counting(folder: str) -> object:
-            listed.append(Path(folder).name)
-            return list_folder(folder)
-
-        monkeypatch.setattr(os, "scandir", counting)
-
-        assert paths(scan(tmp_path, enter=lambda path: path != "skip")) == ["a/1.md"]
-        assert listed == [tmp_path.name, "a"]
 
 
 class TestRead:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from itertools import cycle
 from pathlib import Path
-from typing import Any
-from urllib.parse import quote
 
 import pytest
-from addressed_notes import BETA, PUMP, QUEUE, VERBS, Heard, by_route, by_tool, change, docid_of, rows
+from addressed_notes import BETA, PUMP, QUEUE, VERBS, by_tool, change, docid_of, rows
 from command_line import Invoke
 from wired import publisher
 
@@ -85,33 +84,23 @@ def test_the_name_of_a_file_may_stay(addressed: Invoke, tmp_path: Path) -> None:
     assert forgotten.exit_code == 0, forgotten.output
 
 
-@pytest.mark.parametrize("door", ["mcp", "rest"])
-def test_programs_confirm_by_docid(addressed: Invoke, door: str) -> None:
+def test_programs_confirm_by_docid(addressed: Invoke) -> None:
     """A path, a title or no confirmation describes the note and changes nothing; docid and `confirm: true` forget it."""
     docid, before = docid_of(addressed, QUEUE), rows()
 
-    def forget(text: str, **said: Any) -> Heard:
-        if door == "mcp":
-            return by_tool("memory_forget", query=text, **said)
-        return by_route("POST", f"/documents/{quote(text, safe='')}/forget", **said)
-
-    for text, said in (
-        (docid, {}),
-        (docid, {"confirm": False}),
-        (QUEUE, {"confirm": True}),
-        ("Queue depth", {"confirm": True}),
-    ):
-        heard = forget(text, **said)
+    forget = partial(by_tool, "memory_forget")
+    for text, confirm in ((docid, None), (docid, False), (QUEUE, True), ("Queue depth", True)):
+        heard = forget(query=text, confirm=confirm)
         assert (heard.refused, heard.code) == (True, "CONFIRMATION_REQUIRED")
         assert heard.details["would_remove"]["file"] == QUEUE
         assert heard.details["would_remove"]["docid"] == docid
         assert docid in heard.text and "confirm: true" in heard.text
         assert rows() == before
-    done = forget(docid, confirm=True)
+    done = forget(query=docid, confirm=True)
     assert (done.refused, done.details["changed"]) == (False, True)
     gone = rows()
     for text in (docid, QUEUE):
-        again = forget(text, confirm=True)
+        again = forget(query=text, confirm=True)
         assert (again.refused, again.details["changed"], rows() == gone) == (False, False, True)
 
 
@@ -125,8 +114,8 @@ def test_a_merged_note_names_its_successor(addressed: Invoke, services: Services
     before = rows()
 
     addresses = cycle((PUMP, "The pump leaks", docid, PUMP))
-    for verb, door, address in zip(sorted(VERBS * 3), cycle(("cli", "mcp", "rest")), addresses, strict=False):
-        heard = change(door, addressed, verb, address)
+    for verb, address in zip(VERBS, addresses, strict=False):
+        heard = change(addressed, verb, address)
         assert heard.refused
         assert "superseded" in heard.text and "work/observations/pumps.md (Pumps leak)" in heard.text
     told = by_tool("get", file=PUMP)
@@ -148,7 +137,6 @@ def test_an_archived_note_is_restored_by_its_address(addressed: Invoke, services
         for words in ("boats", "nothing of it", "queue of boats"):
             assert addressed("restore", words).exit_code in (2, 3)
             assert by_tool("lifecycle_restore", query=words).refused
-            assert by_route("POST", "/lifecycle/restore", query=words).refused
         assert rows() == before
         [offered] = by_tool("lifecycle_restore", query="boats").details["candidates"]
         assert (offered["file"], offered["state"]) == (BETA, "archived")

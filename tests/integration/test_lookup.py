@@ -6,8 +6,8 @@ from wired import publisher
 from clawmem.adapters.files.front_matter import parse_front_matter
 from clawmem.app.services.documents.lookup import Excerpt, Lookup
 from clawmem.app.services.indexing.source import parse_source
-from clawmem.ports.errors import InvalidInput, NotFound
-from clawmem.ports.records import Document, InactiveReason, SourceStamp
+from clawmem.ports.errors import InvalidInput
+from clawmem.ports.records import Document, SourceStamp
 from clawmem.ports.vault import Vault
 
 STAMP = SourceStamp(1, 1_690_000_000_000_000_000)
@@ -38,22 +38,6 @@ def put(vault: Vault, name: str, source: str | None = None) -> Document:
 
 def shown(excerpts: list[Excerpt]) -> list[str]:
     return [excerpt.document.display_path for excerpt in excerpts]
-
-
-class TestByPlace:
-    def test_forgotten_documents_are_not_found(self, vault: Vault, lookup: Lookup) -> None:
-        """What is not served is found by none of its places, nor suggested, and makes no docid ambiguous."""
-        kept = put(vault, "notes/kept.md", "Same.")
-        forgotten = put(vault, "notes/a.md", "Same.")
-        with vault.transactions.writing():
-            publisher(vault).withdraw([forgotten.id], InactiveReason.FORGOTTEN)
-
-        assert lookup.find(f"#{kept.hash[:6]}").id == kept.id
-
-        for name in ("clawmem://notes/a.md", "notes/a.md", "/home/ada/notes/a.md"):
-            with pytest.raises(NotFound) as caught:
-                lookup.find(name)
-            assert "notes/a.md" not in caught.value.suggestions
 
 
 SOURCE = "---\ntags: [one]\n---\nfirst\nsecond\n\u2028third\n"

@@ -58,16 +58,10 @@ def _relate(world: InterfaceWorld) -> None:
         services.vault.notes.put(Note(theirs, ("lamp",), (), "How the lamp was replaced.", "m"))
 
 
-ASKED = "What replaced the lamp of the lighthouse on Gotska?"
 Way = Callable[[InterfaceWorld], str]
 READ: dict[str, tuple[Way, str]] = {
     "search": (lambda one: one.mcp("search", query="lamp lighthouse Gotska", show_all=True)[0], FACT),
     "search, whole": (lambda one: one.mcp("search", query="lamp Gotska", compact=False)[0], FACT),
-    "query": (lambda one: one.mcp("query", query=ASKED, show_all=True)[0], FACT),
-    "vsearch": (lambda one: one.mcp("vsearch", query=ASKED)[0], FACT),
-    "memory_retrieve": (lambda one: one.mcp("memory_retrieve", query=ASKED, show_all=True)[0], FACT),
-    "intent_search": (lambda one: one.mcp("intent_search", query=ASKED, show_all=True)[0], FACT),
-    "query_plan": (lambda one: one.mcp("query_plan", query=ASKED, show_all=True)[0], FACT),
     "get": (lambda one: one.mcp("get", file=THEIRS)[0], FACT),
     "get, numbered": (lambda one: one.mcp("get", file=THEIRS, line_numbers=True)[0], FACT),
     "multi_get": (lambda one: one.mcp("multi_get", pattern="notes/*.md")[0], FACT),
@@ -133,11 +127,8 @@ RECORDS: dict[str, Callable[[InterfaceWorld], Any]] = {
     "MCP search, whole": lambda one: one.mcp(
         "search", query="access tokens workspace", compact=False, show_all=True
     ),
-    "MCP query": lambda one: one.mcp("query", query="where are the access tokens mailed", show_all=True),
     "MCP get": lambda one: one.mcp("get", file=ORDERING),
-    "MCP get of the long note": lambda one: one.mcp("get", file=THEIRS),
     "MCP resource": lambda one: one.resource(f"clawmem://{ORDERING}"),
-    "REST search": lambda one: one.rest("POST", "/search", query="access tokens workspace", show_all=True),
     "clawmem search": lambda one: one.cli("search", "--all", "access tokens workspace"),
     "clawmem search --json": lambda one: one.json("search", "--all", "access tokens workspace"),
     "clawmem get --json": lambda one: one.json("get", ORDERING),
