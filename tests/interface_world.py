@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote, urlencode
+from urllib.parse import quote
 
 from command_process import run_process
 from hook_process import ask
@@ -41,10 +41,7 @@ class InterfaceWorld:
         return ask(self.environ, self.home, name, told).context
 
     def rest(self, method: str, path: str, **parameters: Any) -> Any:
-        if method == "GET":
-            heard = self._server.ask("GET", f"{quote(path)}?{urlencode(parameters)}")
-        else:
-            heard = self._server.ask(method, quote(path), parameters)
+        heard = self._server.ask(method, quote(path), parameters)
         assert heard.status == 200, heard
         return json.loads(heard.body)
 

@@ -10,6 +10,7 @@ from clawmem.app.services.retrieval.answer import Answer
 from clawmem.app.services.retrieval.receipts import ANSWERS_FORGOTTEN_AT_ONCE, Recalls, Retention
 from clawmem.app.services.retrieval.work import Trace
 from clawmem.contracts.samples import save
+from clawmem.contracts.telemetry import recall
 from clawmem.domain.documents.times import iso_utc
 from clawmem.ports.knowledge import Relation, RelationKind
 from clawmem.ports.records import InactiveReason
@@ -18,14 +19,8 @@ from clawmem.ports.vault import Vault
 DAY_MS = 86_400_000
 
 
-def days_old(vault: Vault, *days: int, now_ms: int = START_MS) -> None:
-    """An answer of a model for each of *days*."""
-    for day in days:
-        vault.answers.keep("tiny", "rerank", {f"{day} days": "0.5"}, at=iso_utc(now_ms - day * DAY_MS))
-
-
 def ask(recalls: Recalls) -> int | None:
-    return recalls.record(Answer("redis", (), Trace()), "query", 1.0, limit=10)
+    return recalls.record(Answer("redis", (), Trace()), "query", 1.0, limit=10, receipt=lambda: b"receipt")
 
 
 def left(vault: Vault) -> int:
@@ -33,22 +28,26 @@ def left(vault: Vault) -> int:
     return sum(answers_by_purpose(vault).values())
 
 
-# -- what models said --------------------------------------------------------------------------------------
+# -- receipts, recalls and what models said --------------------------------------------------------------------------------------
 
 
-def test_answers_go_with_the_recalls_of_their_days(vault: Vault) -> None:
-    """What is older than recalls may get goes; what is as old stays until the day is over."""
+def test_old_things_go(vault: Vault) -> None:
+    """Receipts go before their recalls, answers with them; what is as old as it may get stays until the day is over."""
     clock = ManualClock()
-    recalls = Recalls(vault.telemetry, clock, answers=vault.answers, retention=Retention(recall_days=4))
-    days_old(vault, 6, 5, 4, 3, 0)
+    keep = Retention(recall_days=4, receipt_days=2)
+    recalls = Recalls(vault.telemetry, clock, vault.receipts, answers=vault.answers, retention=keep)
+    for day in range(1, 7):
+        at = iso_utc(START_MS - day * DAY_MS)
+        vault.telemetry.record(recall(at), b"old")
+        vault.answers.keep("tiny", "rerank", {f"{day} days": "0.5"}, at=at)
 
     ask(recalls)
 
-    assert left(vault) == 3
+    assert (vault.telemetry.count(), vault.receipts.counts().stored, left(vault)) == (4 + 1, 2 + 1, 4)
     assert vault.answers.get("tiny", "rerank", "4 days") == "0.5"
     clock.advance(DAY_MS)
     ask(recalls)
-    assert left(vault) == 2
+    assert (vault.telemetry.count(), vault.receipts.counts().stored, left(vault)) == (3 + 2, 1 + 2, 3)
 
 
 def test_a_question_never_pays_for_years(vault: Vault) -> None:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from datetime import UTC, datetime
-from email.utils import format_datetime
+from email.utils import formatdate
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -289,13 +288,12 @@ class TestAskingAgain:
         assert models.connect(server.url).post("/v1/x", {}, Limits(60)) == {"ok": True}
         assert models.slept == [pytest.approx(wait + 1 / 8, abs=1 / 8) for wait in (1, 2, 4)]
 
-    @pytest.mark.parametrize("background", [False, True])
-    def test_patience_ends(self, models: Models, background: bool) -> None:
-        """Questions and batches are tried five times."""
+    def test_patience_ends(self, models: Models) -> None:
+        """A server is asked five times."""
         server = models.serve(_failing(99, ScriptedReply(b"", 500)))
 
         with pytest.raises(ModelUnavailable, match="HTTP 500"):
-            models.connect(server.url).post("/v1/x", {}, Limits(600, background=background))
+            models.connect(server.url).post("/v1/x", {}, Limits(600))
         assert models.slept == [pytest.approx(wait + 1 / 8, abs=1 / 8) for wait in (1, 2, 4, 8)]
         assert len(server.asked) == 5
 
@@ -306,14 +304,7 @@ class TestAskingAgain:
             ({"Retry-After": "0"}, 0),
             ({"Retry-After": "soon"}, 1),
             ({}, 1),
-            (
-                {
-                    "Retry-After": format_datetime(
-                        datetime.fromtimestamp(START_MS / 1000 + 12, UTC), usegmt=True
-                    )
-                },
-                12,
-            ),
+            ({"Retry-After": formatdate(START_MS / 1000 + 12, usegmt=True)}, 12),
             ({"Retry-After": "Mon, 13 Nov 2023 22:13:20 GMT"}, 0),
         ],
         ids=["seconds", "none", "nonsense", "silence", "date", "past"],
@@ -344,7 +335,6 @@ class TestAskingAgain:
         "reply",
         [
             said({"error": {"message": "no"}}, 401),
-            said({"detail": "no"}, 422),
             said({"error": {"code": 501, "message": "no"}}, 501),
             ScriptedReply(b"", 307, {"Location": "https://elsewhere.example"}),
             said({"error": {"message": "in a success"}}),
@@ -398,8 +388,7 @@ def _failing(times: int, reply: ScriptedReply) -> Callable[[ReceivedRequest], Sc
 @pytest.mark.parametrize(
     ("url", "expected"),
     [
-        (" http://localhost:8088/v1 ", "http://localhost:8088/v1"),
-        ("http://me:secret@[::1]:8088/v1", "http://[::1]:8088/v1"),
+        (" http://me:secret@[::1]:8088/v1 ", "http://[::1]:8088/v1"),
         ("https://token@host/v1", "https://host/v1"),
         ("https://me:se@cret@host", "https://host"),
         ("https://host/v1?api_key=secret&version=2#secret", "https://host/v1"),
