@@ -8,7 +8,7 @@ import os
 import random
 import re
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from importlib.util import find_spec
 from pathlib import Path
@@ -58,6 +58,7 @@ EXCUSES = {
 }
 # In its log a hook tells of its deadline.
 LATE = re.compile(r"[^\n]*(?:Nothing answered within|deadline)[^\n]*\n?")
+LOOKS = (("search", "anchor ledger"), ("query", "who painted the mast?"), ("doctor", "--verify"))
 STEPS, TRIES = 30, 5  # texts that are lost are given up one by one
 
 
@@ -117,8 +118,7 @@ class TrialHome:
         os.utime(file, (WRITTEN_S, WRITTEN_S))
 
     def _build(self) -> None:
-        backend = self.engine
-        self.done("--backend", backend, "update", "--embed")
+        self.done("--backend", self.engine, "update", "--embed")
         with closing(open_vault(str(self.vault))) as vault, vault.transactions.writing():
             memories = memory_writer(vault, SystemClock())
             for path, text in [*MEMORIES.items(), SECRET_MEMORY[:2]]:
@@ -153,10 +153,7 @@ class TrialHome:
     def call(self, *command: object) -> Result:
         """Run a command, which ends with an exit code whatever is broken."""
         result = self._invoke(*command)
-        assert result.exception is None or isinstance(result.exception, SystemExit), (
-            command,
-            result.exception,
-        )
+        assert isinstance(result.exception, SystemExit | None), (command, result.exception)
         return result
 
     def done(self, *command: object) -> Result:
@@ -270,11 +267,7 @@ class TrialHome:
 
     def _look(self) -> tuple[list[str], str]:
         noticed, told = [], ""
-        for command in (
-            ("search", "anchor ledger"),
-            ("query", "who painted the mast?"),
-            ("doctor", "--verify"),
-        ):
+        for command in LOOKS:
             result = self.call(*command)
             text = result.stderr if command[0] != "doctor" else result.output.replace(SOUND, "")
             if result.exit_code or text.strip():
@@ -296,7 +289,7 @@ class TrialHome:
         for name, before in self.healthy.items():
             excuse = re.search(EXCUSES.get(name, ""), "\n".join(losses)) if losses else None
             if now[name] != before and not excuse:
-                wrong.append(f"{name}: {_difference(before, now[name])}")
+                wrong.append(f"{name}: {before!r:.1000} is now {now[name]!r:.1000}")
         return wrong
 
 
@@ -313,17 +306,6 @@ def advice(text: str) -> list[str]:
         if bare != word:
             break
     return words
-
-
-def _difference(before: object, now: object) -> str:
-    if isinstance(before, dict) and isinstance(now, dict):
-        return str({k: (before.get(k), now.get(k)) for k in {*before, *now} if before.get(k) != now.get(k)})[
-            :300
-        ]
-    if isinstance(before, list) and isinstance(now, list):
-        gone, new = [one for one in before if one not in now], [one for one in now if one not in before]
-        return f"gone {gone[:4]}, new {new[:4]}" if gone or new else "in another order"
-    return f"{str(before)[:100]!r} is now {str(now)[:100]!r}"
 
 
 def _questions() -> Iterator[tuple[str, str]]:
@@ -346,7 +328,7 @@ class Damages:
         return f"{self._home.engine} {kind}: {getattr(self, f'_{name}')(how)}"
 
     def _page(self, how: str) -> str:
-        used = [at for at in range(self._pages) if any(self._of(at))]
+        used = [at for at in range(len(self._content) // PAGE_SIZE) if any(self._of(at))]
         at = self._chance.choice(used)
         page = bytearray(self._of(at))
         if how == "swapped":
@@ -436,10 +418,6 @@ class Damages:
             1 << self._chance.randrange(8)
         )
 
-    @property
-    def _pages(self) -> int:
-        return len(self._content) // PAGE_SIZE
-
     def _of(self, at: int) -> bytes:
         return self._content[at * PAGE_SIZE : (at + 1) * PAGE_SIZE]
 
@@ -450,12 +428,9 @@ class Damages:
         self._home.vault.write_bytes(bytes(content))
 
     def _owner(self, number: int) -> str:
-        return self._owners().get(number, "free")
-
-    def _owners(self) -> dict[int, str]:
         saved = str(self._home.saved / self._home.vault.name)
         with closing(apsw.Connection(saved, flags=apsw.SQLITE_OPEN_READONLY)) as connection:
-            return {number: name for number, name in connection.execute("select pageno, name from dbstat")}
+            return dict(connection.execute("select pageno, name from dbstat")).get(number, "free")
 
 
 ENGINES = (
@@ -475,35 +450,21 @@ MANY = {
     "tantivy": [*_UNCHECKED_FILES * 3, *_PAGES[:4]],
     "lancedb": [*_UNCHECKED_FILES * 3, *_PAGES[2:4]],
 }
-
-
-FEW = {"tantivy": ["cut pages", "file part"]}
 LOG = logging.getLogger(__name__)
 
 
-@pytest.fixture(params=ENGINES)
-def engine(request: pytest.FixtureRequest) -> str:
-    return str(request.param)
-
-
-@pytest.fixture
-def make_home(tmp_path: Path, invoke: Invoke, environ: dict[str, str]) -> Callable[[str, int], TrialHome]:
-    def make(engine: str, count: int) -> TrialHome:
-        return TrialHome(tmp_path, invoke, environ, engine, count)
-
-    return make
-
-
-@pytest.mark.parametrize("engine", FEW)
-def test_some_damages(engine: str, make_home: Callable[[str, int], TrialHome]) -> None:
+def test_some_damages(tmp_path: Path, invoke: Invoke, environ: dict[str, str]) -> None:
     """A few damages in a small vault."""
-    every_damage_is_repaired(make_home(engine, 16), FEW[engine], seed=5)
+    home = TrialHome(tmp_path, invoke, environ, "tantivy", 16)
+    every_damage_is_repaired(home, ["cut pages", "file part"], seed=5)
 
 
 @pytest.mark.slow
-def test_many_damages(engine: str, make_home: Callable[[str, int], TrialHome]) -> None:
+@pytest.mark.parametrize("engine", ENGINES)
+def test_many_damages(tmp_path: Path, invoke: Invoke, environ: dict[str, str], engine: str) -> None:
     """A hundred and twenty damages in all; ``TRIAL_SEED`` draws others, ``--log-cli-level=INFO`` lists them."""
-    every_damage_is_repaired(make_home(engine, 600), MANY[engine], int(os.environ.get("TRIAL_SEED", "7")))
+    home = TrialHome(tmp_path, invoke, environ, engine, 600)
+    every_damage_is_repaired(home, MANY[engine], int(os.environ.get("TRIAL_SEED", "7")))
 
 
 def every_damage_is_repaired(home: TrialHome, kinds: Sequence[str], seed: int) -> None:

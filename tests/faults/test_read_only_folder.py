@@ -48,23 +48,16 @@ def run(closed: Path, environ: dict[str, str]) -> Run:
     return call
 
 
-def test_it_answers(run: Run, closed: Path) -> None:
-    """Nothing is written."""
-    done = run("query", "lamp")
-
-    assert done.returncode == 0, done.stderr
-    assert "The lamp is green" in done.stdout
-    assert list(closed.parent.iterdir()) == [closed]
-
-
-def test_writing_is_refused(run: Run, closed: Path) -> None:
-    """With the exit code of a vault that cannot serve, and the remedy."""
+def test_it_answers_and_refuses_to_write(run: Run, closed: Path) -> None:
+    """With the exit code of a vault that cannot serve, and the remedy; nothing changes."""
     before = closed.read_bytes()
 
-    done = run("diary", "write", "lamp")
+    answered, refused = run("query", "lamp"), run("diary", "write", "lamp")
 
-    assert (done.returncode, done.stdout) == (5, "")
-    assert f"{closed} cannot be written. Check its permissions and its folder's" in done.stderr
+    assert answered.returncode == 0, answered.stderr
+    assert "The lamp is green" in answered.stdout
+    assert (refused.returncode, refused.stdout) == (5, "")
+    assert f"{closed} cannot be written. Check its permissions and its folder's" in refused.stderr
     assert closed.read_bytes() == before
     assert list(closed.parent.iterdir()) == [closed]
 
