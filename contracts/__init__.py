@@ -1,9 +1,9 @@
 """
 Contract suites: subclass one in your own tests and supply its fixture.
 
-    from clawmem.contracts.lease import LeaseAcquireContract
+    from clawmem.contracts.lease import LeaseContract
 
-    class TestRedisLeases(LeaseAcquireContract):
+    class TestRedisLeases(LeaseContract):
         @pytest.fixture
         def leases(self) -> LeaseStore:
             return RedisLeases(...)  # EMPTY

@@ -44,8 +44,8 @@ def answer(
     return tuple(tuple(record.values()) for record in records)
 
 
-class AnalyticsDocumentContract(Contract):
-    """Reports about documents. Supply ``analytics``: an EMPTY ``Analytics``."""
+class AnalyticsContract(Contract):
+    """Reports about documents and their use. Supply ``analytics``: an EMPTY ``Analytics``."""
 
     @pytest.mark.parametrize("question", Question)
     def test_nothing_loaded(self, analytics: Analytics, question: Question) -> None:
@@ -82,10 +82,6 @@ class AnalyticsDocumentContract(Contract):
             ("notes", "note", 2, 200, 1, 1, 1, 2),
             ("work", "note", 1, 7, 0, 1, 1, 1),
         )
-
-
-class AnalyticsRecallContract(Contract):
-    """Reports about use. Supply ``analytics``: an EMPTY ``Analytics``."""
 
     def test_most_recalled(self, analytics: Analytics) -> None:
         """Documents are ordered by recalls, distinct questions, then name; hits of one recall count once."""

@@ -18,9 +18,9 @@ EAST = unit_vector(1, 0, 0, 0)
 OVERLAP_S = 0.2  # a writer that does not wait for another one has committed by then
 
 
-class IndexContract(VaultContract):
+class CommitContract(VaultContract):
     """
-    Access to an index, common to lexical and vector indexes.
+    Commits, markers and several writers, common to lexical and vector indexes.
 
     Supply ``vault``: an EMPTY ``Vault``; and, for durable backends, ``reopen``: a function that opens the
     same index a second time, as another process would, while the first is still open.
@@ -37,10 +37,6 @@ class IndexContract(VaultContract):
     @abstractmethod
     def documents(self, vault: Vault) -> list[int]:
         """Return the documents that a search finds, sorted."""
-
-
-class CommitContract(IndexContract):
-    """Commits and markers, common to all indexes."""
 
     def test_a_commit_carries_its_marker(self, vault: Vault) -> None:
         """A commit stores its entries and its marker; that of a later commit replaces it, also by a smaller number."""
@@ -159,10 +155,6 @@ class CommitContract(IndexContract):
 
         assert (self.documents(again), self.index(again).marker()) == ([first], HERE)
 
-
-class WriterContract(IndexContract):
-    """Commits of several writers, common to all indexes."""
-
     @needs(Capability.DURABILITY)
     def test_overlapping_commits_lose_nothing(self, vault: Vault, reopen: Callable[[], Vault]) -> None:
         """Of two overlapping commits either goes first, and the other waits or gets IndexBusy; none is lost."""
@@ -203,8 +195,8 @@ class WriterContract(IndexContract):
         return True
 
 
-class LexicalAccess(IndexContract):
-    """Access to the lexical index of a vault."""
+class LexicalCommitContract(CommitContract):
+    """Commits of a lexical index."""
 
     def index(self, vault: Vault) -> DerivedIndex:
         """Return the lexical index."""
@@ -224,8 +216,8 @@ class LexicalAccess(IndexContract):
         return sorted(by_grain[0])
 
 
-class VectorAccess(IndexContract):
-    """Access to the external vector index of a vault."""
+class VectorCommitContract(CommitContract):
+    """Commits of an external vector index."""
 
     def index(self, vault: Vault) -> DerivedIndex:
         """Return the vector index."""
@@ -240,22 +232,6 @@ class VectorAccess(IndexContract):
         hits = vault.vectors.search(EAST, 1000)
         assert vault.vectors.count() == len(hits)
         return sorted(hit.key.document_id for hit in hits)
-
-
-class LexicalCommitContract(LexicalAccess, CommitContract):
-    """Commits of a lexical index."""
-
-
-class LexicalWriterContract(LexicalAccess, WriterContract):
-    """Several writers of a lexical index."""
-
-
-class VectorCommitContract(VectorAccess, CommitContract):
-    """Commits of an external vector index."""
-
-
-class VectorWriterContract(VectorAccess, WriterContract):
-    """Several writers of an external vector index."""
 
 
 def ids(vault: Vault, number: int) -> list[int]:

@@ -34,8 +34,12 @@ from clawmem.ports.vault import Vault
 REVIVABLE = (InactiveReason.REMOVED, InactiveReason.ARCHIVED, InactiveReason.SUPERSEDED)
 
 
-class DocumentIdentityContract(VaultContract):
-    """Identity of documents by (collection, path). Supply ``vault``: an EMPTY ``Vault``."""
+def _ids(found: list[Document]) -> list[int]:
+    return [note.id for note in found]
+
+
+class DocumentContract(VaultContract):
+    """Documents, their bodies, fragments and moves, and every lookup. Supply ``vault``: an EMPTY ``Vault``."""
 
     def test_same_place_same_id(self, vault: Vault) -> None:
         """The same (collection, path) keeps its id when its text changes."""
@@ -103,10 +107,6 @@ class DocumentIdentityContract(VaultContract):
 
         assert found == {here: fetch(vault, here), gone: fetch(vault, gone)}
         assert vault.documents.many([]) == {}
-
-
-class DocumentLifecycleContract(VaultContract):
-    """Replacing, deactivating and reactivating documents. Supply ``vault``: an EMPTY ``Vault``."""
 
     def test_new_document_counts_revision_one(self, vault: Vault) -> None:
         """The first save sets revision 1, active and pending, regardless of the record's values."""
@@ -223,10 +223,6 @@ class DocumentLifecycleContract(VaultContract):
 
         assert fetch(vault, saved).embed_state is EmbedState.PENDING
 
-
-class BodyContract(VaultContract):
-    """Bodies are deduplicated and returned unchanged. Supply ``vault``: an EMPTY ``Vault``."""
-
     @pytest.mark.parametrize(
         "body",
         [
@@ -256,10 +252,6 @@ class BodyContract(VaultContract):
         assert (vault.documents.body(first), vault.documents.body(second)) == ("Other.", "Same.")
         assert vault.documents.bodies([first, second]) == {first: "Other.", second: "Same."}
         assert vault.documents.fragments(second) == fragments("Same.")
-
-
-class FragmentContract(VaultContract):
-    """Fragments of a document. Supply ``vault``: an EMPTY ``Vault``."""
 
     def test_fragments_come_back_by_seq(self, vault: Vault) -> None:
         """
@@ -318,10 +310,6 @@ class FragmentContract(VaultContract):
 
         assert set(vault.documents.spans(iter(asked))) == set(keys(here, [0, 1]))
         assert vault.documents.spans([]) == {}
-
-
-class LookupContract(VaultContract):
-    """Lookup of documents by id, hash, path, time and type. Supply ``vault``: an EMPTY ``Vault``."""
 
     def test_following_walks_over_the_served(self, vault: Vault) -> None:
         """Served documents above the given id are returned by id, up to the limit."""
@@ -450,14 +438,6 @@ class LookupContract(VaultContract):
         assert list(vault.documents.collections().items()) == [("a", 1), ("z", 2)]
         assert vault.documents.collections(Scope(frozenset({"z", "m"}))) == {"z": 2}
 
-
-def _ids(found: list[Document]) -> list[int]:
-    return [note.id for note in found]
-
-
-class IdentityContract(VaultContract):
-    """Moves of documents, lookup by body, and forgotten bodies. Supply ``vault``: an EMPTY ``Vault``."""
-
     def test_holding(self, vault: Vault) -> None:
         """Every document with exactly this body is found, active or not, by place, except forgotten ones."""
         served = save(vault, "b.md", "One.")
@@ -526,10 +506,6 @@ class IdentityContract(VaultContract):
         assert vault.forgotten_texts.holds("Two.")
         assert not vault.forgotten_texts.holds("Onetext.")
         assert not vault.forgotten_texts.holds("Three.")
-
-
-class ChronologyContract(VaultContract):
-    """Documents written just before and after a document. Supply ``vault``: an EMPTY ``Vault``."""
 
     def test_by_the_time_of_writing(self, vault: Vault) -> None:
         """Documents before and after are returned oldest first, whatever the order in which they were saved."""

@@ -46,8 +46,23 @@ REFUSED = {
 }
 
 
-class EmbeddingWorklistContract(VaultContract):
-    """Worklist of texts to be embedded. Supply ``vault``: an EMPTY ``Vault``."""
+def give_up(vault: Vault, *texts: str) -> None:
+    """Fail texts until they leave the worklist."""
+    for _ in range(3):
+        vault.embeddings.fail([sha(text) for text in texts])
+
+
+def state(vault: Vault, document_id: int) -> EmbedState:
+    """Return the embedding state of a document."""
+    return fetch(vault, document_id).embed_state
+
+
+OTHER = "model-b"
+SHORT_A, SHORT_B = unit_vector(1, 2), unit_vector(2, 1)  # vectors of OTHER, with another length
+
+
+class EmbeddingContract(VaultContract):
+    """Vectors by text, the worklist, and a second space next to the serving one. Supply ``vault``: an EMPTY ``Vault``."""
 
     def test_pending_texts_in_reading_order(self, vault: Vault) -> None:
         """The worklist is ordered by document, then fragment, each text once, under its SHA-256."""
@@ -104,10 +119,6 @@ class EmbeddingWorklistContract(VaultContract):
         save(vault, "b.md", "One.")
 
         assert pending_texts(vault) == ["Two."]
-
-
-class EmbeddingStorageContract(VaultContract):
-    """Storage of vectors by text. Supply ``vault``: an EMPTY ``Vault``."""
 
     def test_every_fragment_with_the_text_has_the_vector(self, vault: Vault) -> None:
         """Each active fragment whose text a vector embeds has this vector, in any document."""
@@ -212,10 +223,6 @@ class EmbeddingStorageContract(VaultContract):
         assert (vault.embeddings.of_document(saved), vault.embeddings.search(VECTOR_A, 9)) == before
         assert vault.embeddings.faults() == []
 
-
-class EmbeddingStateContract(VaultContract):
-    """Failures, states and counts of embeddings. Supply ``vault``: an EMPTY ``Vault``."""
-
     def test_synced_when_complete(self, vault: Vault) -> None:
         """
         A document is pending until its last text has a vector, then synced; other documents are unaffected.
@@ -292,25 +299,6 @@ class EmbeddingStateContract(VaultContract):
         assert {state(vault, synced), state(vault, failed)} == {EmbedState.PENDING}
         vault.embeddings.store("model-b", {sha("One."): unit_vector(1, 2)})
         assert state(vault, synced) is EmbedState.SYNCED
-
-
-def give_up(vault: Vault, *texts: str) -> None:
-    """Fail texts until they leave the worklist."""
-    for _ in range(3):
-        vault.embeddings.fail([sha(text) for text in texts])
-
-
-def state(vault: Vault, document_id: int) -> EmbedState:
-    """Return the embedding state of a document."""
-    return fetch(vault, document_id).embed_state
-
-
-OTHER = "model-b"
-SHORT_A, SHORT_B = unit_vector(1, 2), unit_vector(2, 1)  # vectors of OTHER, with another length
-
-
-class EmbeddingBuildingContract(VaultContract):
-    """Second embedding space, built next to the serving one. Supply ``vault``: an EMPTY ``Vault``."""
 
     def test_nothing_goes_into_a_space_that_was_not_begun(self, vault: Vault) -> None:
         """Vectors are refused if no space is being built, or if it was begun for another model."""
@@ -401,10 +389,6 @@ class EmbeddingBuildingContract(VaultContract):
 
         assert vault.embeddings.counts(building=True) == EmbeddingCounts(pending=1)
         assert vault.embeddings.building() is not None
-
-
-class EmbeddingTakeOverContract(VaultContract):
-    """Replacement of the serving embedding space. Supply ``vault``: an EMPTY ``Vault``."""
 
     @pytest.mark.parametrize("model", [OTHER, MODEL])
     def test_takes_over_as_a_whole(self, vault: Vault, model: str) -> None:

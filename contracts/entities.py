@@ -36,8 +36,8 @@ def neighbours(
     return [*vault.entities.neighbours(document_ids, limit, scope or Scope()).items()]
 
 
-class EntityMentionContract(VaultContract):
-    """Mentions of entities, and search by name. Supply ``vault``: an EMPTY ``Vault``."""
+class EntityContract(VaultContract):
+    """Mentions of entities, search by name, and related documents. Supply ``vault``: an EMPTY ``Vault``."""
 
     def test_mentions_are_kept(self, vault: Vault) -> None:
         """A document's entities are returned by id, with their kinds and counts; a repeated mention counts once."""
@@ -130,10 +130,6 @@ class EntityMentionContract(VaultContract):
         assert found(vault, "ann") == []
         assert found(vault, "bob") == [("Bob", 1)]
 
-
-class EntityForgettingContract(VaultContract):
-    """Deletion of entities with forgotten documents. Supply ``vault``: an EMPTY ``Vault``."""
-
     @pytest.mark.parametrize("reason", [None, InactiveReason.FORGOTTEN])
     def test_names_go_with_the_last_mention(self, vault: Vault, reason: InactiveReason | None) -> None:
         """Forgetting deletes entities that only this document mentioned; the others keep their counts."""
@@ -148,10 +144,6 @@ class EntityForgettingContract(VaultContract):
         assert vault.entities.known([ANN.id, BOB.id]) == {BOB.id: replace(BOB, mention_count=1)}
         assert [entity.id for entity in vault.entities.mentions(kept)] == [BOB.id, CYD.id]
         assert neighbours(vault, gone) == []
-
-
-class EntityNeighbourContract(VaultContract):
-    """Related documents through co-occurring entities. Supply ``vault``: an EMPTY ``Vault``."""
 
     def test_by_what_occurs_together(self, vault: Vault) -> None:
         """

@@ -13,8 +13,8 @@ Link = Callable[[str, str, str], None]
 Seal = Callable[[str, str], None]
 
 
-class FileScanContract(Contract):
-    """Scan of a file tree. Supply ``files`` and ``place``."""
+class FileSourceContract(Contract):
+    """Scan of a file tree, and reading of one file. Supply ``files`` and ``place``."""
 
     def test_every_wanted_file_sorted(self, files: FileSource, place: Place) -> None:
         """All files at any depth are returned sorted by their whole path, compared as text."""
@@ -61,10 +61,6 @@ class FileScanContract(Contract):
         found = scan(files, root)
 
         assert (found.files, found.root_exists) == ((), False)
-
-
-class FileReadContract(Contract):
-    """Reading of one file. Supply ``files`` and ``place``."""
 
     @pytest.mark.parametrize(
         "content", [b"", b"plain\n", b"\xef\xbb\xbfwith\r\nends\r", b"\xff\xfe\x00", b"x" * 100_000]

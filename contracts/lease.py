@@ -37,8 +37,8 @@ def acquired(leases: LeaseStore, holder: str = "a", *, now_ms: int = T0, ttl_ms:
     return lease
 
 
-class LeaseAcquireContract(Contract):
-    """Acquisition of leases. Supply ``leases``: an EMPTY ``LeaseStore``."""
+class LeaseContract(Contract):
+    """Leases, and a comparison with the rules of `clawmem.domain.maintenance.lease`. Supply ``leases``: an EMPTY ``LeaseStore``."""
 
     def test_second_holder_waits(self, leases: LeaseStore) -> None:
         """While one holder's lease is live, up to its last millisecond, another holder gets None."""
@@ -70,10 +70,6 @@ class LeaseAcquireContract(Contract):
 
         assert len({lease.token for lease in given}) == 40
 
-
-class LeaseFenceContract(Contract):
-    """Fencing check before every side effect. Supply ``leases``: an EMPTY ``LeaseStore``."""
-
     def test_live_lease_passes(self, leases: LeaseStore) -> None:
         """A lease passes until one millisecond before `expires_ms` and fails at `expires_ms`."""
         lease = acquired(leases, "a", ttl_ms=100)
@@ -100,10 +96,6 @@ class LeaseFenceContract(Contract):
 
         assert str(lost.value).startswith("'a' lost the 'index' lease")
 
-
-class LeaseReleaseContract(Contract):
-    """Release of leases. Supply ``leases``: an EMPTY ``LeaseStore``."""
-
     def test_current_is_the_live_lease(self, leases: LeaseStore) -> None:
         """`current` returns the live lease of a name, and None before it, at its expiry, and after its release."""
         assert leases.current("index", now_ms=T0) is None
@@ -125,10 +117,6 @@ class LeaseReleaseContract(Contract):
 
         leases.check(mine, now_ms=T0 + 199)
         assert leases.acquire("index", "c", now_ms=T0 + 199, ttl_ms=100) is None
-
-
-class LeaseHistoryContract(Contract):
-    """Comparison with the rules of `clawmem.domain.maintenance.lease`. Supply ``leases``: an EMPTY ``LeaseStore``."""
 
     @settings(any_text, max_examples=50)
     @given(HISTORIES)

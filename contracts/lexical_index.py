@@ -55,8 +55,43 @@ SEPARATED = {  # texts, and words that each text alone consists of
 }
 
 
-class LexicalMatchingContract(VaultContract):
-    """Matching of words. Supply ``vault``: an EMPTY ``Vault``."""
+def assert_told_apart(vault: Vault, groups: Sequence[Sequence[str]]) -> None:
+    """Index every word, and check that a word finds exactly the words of its group."""
+    numbers = {word: number for number, word in enumerate(chain(*groups))}
+    vault.lexical.put([entry(number, word) for word, number in numbers.items()])
+
+    for group in groups:
+        for word in group:
+            assert sorted(found_by(vault, word)) == [numbers[word] for word in group], word
+
+
+def put(vault: Vault, text: str, collection: str, authored_at: str = WHEN) -> int:
+    """Save a new document with one lexical entry and return its id."""
+    return put_all(vault, [(text, collection, authored_at)])[0]
+
+
+def put_all(vault: Vault, texts: Sequence[tuple[str, str, str]]) -> list[int]:
+    """Save a new document for each text, collection and time, with one lexical entry; return their ids."""
+    entries = []
+    for text, collection, authored_at in texts:
+        place = f"{len(vault.documents.sources(collection))}.md"
+        saved = save(vault, place, text, collection=collection, authored_at=authored_at)
+        entries.append(entry(saved, text, collection=collection, authored_at=authored_at))
+    vault.lexical.put(entries)
+    return [number.key.document_id for number in entries]
+
+
+def scope(*collections: str) -> Scope:
+    """Return a scope of exactly these collections."""
+    return Scope(frozenset(collections))
+
+
+class LexicalContract(VaultContract):
+    """
+    Matching, ranking, scopes and changes of entries at every granularity. Supply ``vault``: an EMPTY ``Vault``.
+
+    Each entry that a scope restricts belongs to a saved document of the same collection, so an index may filter by either.
+    """
 
     def test_case_and_diacritics_do_not_matter(self, vault: Vault) -> None:
         """Words, also digits, match regardless of case and of the diacritics of Latin letters, in every script."""
@@ -172,20 +207,6 @@ class LexicalMatchingContract(VaultContract):
 
         assert all(0 < hit.score < math.inf for hit in hits)
 
-
-def assert_told_apart(vault: Vault, groups: Sequence[Sequence[str]]) -> None:
-    """Index every word, and check that a word finds exactly the words of its group."""
-    numbers = {word: number for number, word in enumerate(chain(*groups))}
-    vault.lexical.put([entry(number, word) for word, number in numbers.items()])
-
-    for group in groups:
-        for word in group:
-            assert sorted(found_by(vault, word)) == [numbers[word] for word in group], word
-
-
-class LexicalRankingContract(VaultContract):
-    """Ranking of entries. Supply ``vault``: an EMPTY ``Vault``."""
-
     @pytest.mark.parametrize(
         ("entries", "terms"),
         [
@@ -266,14 +287,6 @@ class LexicalRankingContract(VaultContract):
         assert found == pytest.approx(expected)
         assert sorted(found, key=found.__getitem__) == sorted(expected, key=expected.__getitem__)
 
-
-class LexicalScopeContract(VaultContract):
-    """
-    Restriction of a search by scope. Supply ``vault``: an EMPTY ``Vault``.
-
-    Each entry belongs to a saved document of the same collection, so an index may filter by either.
-    """
-
     def test_small_collection_is_never_short(self, vault: Vault) -> None:
         """All entries of a small collection are found, even if better ones exist in other collections."""
         put_all(vault, [("budget", f"c{number % 4}", WHEN) for number in range(50)])
@@ -333,31 +346,6 @@ class LexicalScopeContract(VaultContract):
         assert found_by(vault, "budget", limit=3, scope=both) == [second]
         assert found_by(vault, "budget", scope=Scope(documents=frozenset({UNKNOWN}))) == []
         assert found_by(vault, "budget", scope=Scope(documents=frozenset())) == []
-
-
-def put(vault: Vault, text: str, collection: str, authored_at: str = WHEN) -> int:
-    """Save a new document with one lexical entry and return its id."""
-    return put_all(vault, [(text, collection, authored_at)])[0]
-
-
-def put_all(vault: Vault, texts: Sequence[tuple[str, str, str]]) -> list[int]:
-    """Save a new document for each text, collection and time, with one lexical entry; return their ids."""
-    entries = []
-    for text, collection, authored_at in texts:
-        place = f"{len(vault.documents.sources(collection))}.md"
-        saved = save(vault, place, text, collection=collection, authored_at=authored_at)
-        entries.append(entry(saved, text, collection=collection, authored_at=authored_at))
-    vault.lexical.put(entries)
-    return [number.key.document_id for number in entries]
-
-
-def scope(*collections: str) -> Scope:
-    """Return a scope of exactly these collections."""
-    return Scope(frozenset(collections))
-
-
-class LexicalUpkeepContract(VaultContract):
-    """Adding, replacing and removing entries at every granularity. Supply ``vault``: an EMPTY ``Vault``."""
 
     def test_put_replaces(self, vault: Vault) -> None:
         """Adding a key again at the same granularity replaces its words and title, and it counts once."""

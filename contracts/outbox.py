@@ -7,7 +7,7 @@ from clawmem.ports.vault import Vault
 
 
 class OutboxContract(VaultContract):
-    """Log of changes for external indexes. Supply ``vault``: an EMPTY ``Vault``."""
+    """Log of changes for external indexes, and their register. Supply ``vault``: an EMPTY ``Vault``; and ``reopen`` for durable backends."""
 
     def test_without_an_index_nothing_is_written(self, vault: Vault) -> None:
         """Without a registered index no changes are logged."""
@@ -125,10 +125,6 @@ class OutboxContract(VaultContract):
         vault.outbox.seen(new, vault.outbox.head())
 
         assert not vault.outbox.knows(old.since)
-
-
-class OutboxIndexContract(VaultContract):
-    """Register of external indexes. Supply ``vault``: an EMPTY ``Vault``; and ``reopen`` for durable backends."""
 
     def test_registering(self, vault: Vault) -> None:
         """A registered index is building from the head, with a generation that is never reused."""

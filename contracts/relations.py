@@ -27,8 +27,8 @@ def outbound(vault: Vault, *document_ids: int) -> list[Relation]:
     return vault.relations.outbound(document_ids, limit=MANY)
 
 
-class RelationWriteContract(VaultContract):
-    """Changes of the graph. Supply ``vault``: an EMPTY ``Vault``."""
+class RelationContract(VaultContract):
+    """Changes and queries of the graph. Supply ``vault``: an EMPTY ``Vault``."""
 
     def test_everything_is_kept(self, vault: Vault) -> None:
         """A relation is returned with every field unchanged."""
@@ -134,10 +134,6 @@ class RelationWriteContract(VaultContract):
         vault.documents.forget([a])
         assert vault.relations.counts() == {CAUSAL: 1}
         assert ends(outbound(vault, a, b, c)) == [(b, c, "causal")]
-
-
-class RelationReadContract(VaultContract):
-    """Queries of the graph. Supply ``vault``: an EMPTY ``Vault``."""
 
     def test_order(self, vault: Vault) -> None:
         """Relations are ordered by document, kind, weight and the other end, regardless of insertion order."""

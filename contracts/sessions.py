@@ -10,7 +10,7 @@ EIGHT, NINE, TEN, ELEVEN = (f"2024-03-04T{hour:02}:00:00.000Z" for hour in (8, 9
 
 
 class SessionContract(VaultContract):
-    """Sessions. Supply ``vault``: an EMPTY ``Vault``."""
+    """Sessions, also those whose handoff was forgotten. Supply ``vault``: an EMPTY ``Vault``."""
 
     def test_everything_is_kept(self, vault: Vault) -> None:
         """A session is returned with every field unchanged."""
@@ -46,10 +46,6 @@ class SessionContract(VaultContract):
         assert _covering(vault, TEN) == "a"
         assert _covering(vault, ELEVEN) == "forgotten"
 
-
-class SessionForgettingContract(VaultContract):
-    """Sessions whose handoff was forgotten. Supply ``vault``: an EMPTY ``Vault``."""
-
     def test_summaries_are_forgotten(self, vault: Vault) -> None:
         """Sessions handed over in this document lose their summaries and files, and no other data."""
         gone = save(vault, "h.md")
@@ -76,7 +72,7 @@ def sighting(document_id: int, source: str = "s1", payload: str = "p1", seen_at:
 
 
 class CaptureContract(VaultContract):
-    """Sightings and read positions. Supply ``vault``: an EMPTY ``Vault``."""
+    """Sightings, read positions, and their forgetting. Supply ``vault``: an EMPTY ``Vault``."""
 
     def test_a_reader_begins_at_the_beginning(self, vault: Vault) -> None:
         """A new reader starts at the first line; a known one resumes at its position, one per reader and session."""
@@ -130,10 +126,6 @@ class CaptureContract(VaultContract):
 
         assert vault.captures.earliest("p1", "decision") is None
         assert vault.captures.is_known("s1")
-
-
-class CaptureForgettingContract(VaultContract):
-    """Forgetting of captured sightings. Supply ``vault``: an EMPTY ``Vault``."""
 
     def test_forgetting_leaves_the_source(self, vault: Vault) -> None:
         """Forgetting clears the quotes and payloads of a document; its sources stay known, others are unchanged."""

@@ -14,7 +14,7 @@ def note(vault: Vault, path: str, body: str = "", *, collection: str = "notes") 
 
 
 class SuccessionContract(VaultContract):
-    """Documents that supersede each other. Supply ``vault``: an EMPTY ``Vault``."""
+    """Documents that supersede each other, and those made from others. Supply ``vault``: an EMPTY ``Vault``."""
 
     def test_either_end_may_say_it(self, vault: Vault) -> None:
         """
@@ -163,10 +163,6 @@ class SuccessionContract(VaultContract):
         vault.successions.claim(b, Claims(supersedes=("a.md",)))
 
         assert vault.successions.direct([a, b]) == {Succession(a, b), Succession(b, a)}
-
-
-class DerivationContract(VaultContract):
-    """Documents that programs made from others. Supply ``vault``: an EMPTY ``Vault``."""
 
     def test_the_children_of_a_document(self, vault: Vault) -> None:
         """A document may have several parents and children; a later record replaces the parents of a child."""

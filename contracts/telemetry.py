@@ -24,8 +24,8 @@ def times(telemetry: Telemetry, since: str | None = None) -> list[str]:
     return [found.asked_at for found in telemetry.recalls(since)]
 
 
-class TelemetryRecordContract(Contract):
-    """Recording of recalls. Supply ``telemetry``: an EMPTY ``Telemetry``."""
+class TelemetryContract(Contract):
+    """Recording of recalls, windows, order and deletion. Supply ``telemetry``: an EMPTY ``Telemetry``."""
 
     def test_everything_is_kept(self, telemetry: Telemetry) -> None:
         """
@@ -51,10 +51,6 @@ class TelemetryRecordContract(Contract):
 
         assert recall_id > 0
         assert [*telemetry.recalls()] == [given._replace(id=recall_id, hits=hits[::-1])]
-
-
-class TelemetryReadContract(Contract):
-    """Windows, order and deletion. Supply ``telemetry``: an EMPTY ``Telemetry``."""
 
     def test_oldest_first(self, telemetry: Telemetry) -> None:
         """Recalls are returned by time, then by id, regardless of insertion order; a window includes its beginning."""

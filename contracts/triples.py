@@ -43,8 +43,8 @@ def recorded(vault: Vault, triple: Entity, on: str | None = None) -> list[str]:
     return read(vault.triples.recorded(triple.id, MANY, on=on))
 
 
-class TripleStatementContract(VaultContract):
-    """Statements of documents. Supply ``vault``: an EMPTY ``Vault``."""
+class TripleContract(VaultContract):
+    """Statements of documents, and their validity over time. Supply ``vault``: an EMPTY ``Vault``."""
 
     def test_a_merged_entity_says_what_both_said(self, vault: Vault) -> None:
         """Merging moves triples from one entity to the other; duplicates and self-relations are dropped."""
@@ -147,10 +147,6 @@ class TripleStatementContract(VaultContract):
 
         assert vault.triples.counts() == {}
         assert vault.entities.known([LEDGER.id]) == {}
-
-
-class TripleTimeContract(VaultContract):
-    """Validity of triples over time, and with their documents. Supply ``vault``: an EMPTY ``Vault``."""
 
     def test_what_ended(self, vault: Vault) -> None:
         """

@@ -20,8 +20,31 @@ class Interrupted(BaseException):
     """Replacement for Ctrl-C: not an ``Exception``, but must still cause a rollback."""
 
 
-class VaultTransactionContract(VaultContract):
-    """Joint transactions of records and indexes. Supply ``vault``: an EMPTY ``Vault``."""
+def write_everywhere(vault: Vault, path: str, body: str) -> int:
+    """Save a document with one fragment in the records and in every index, and return its id."""
+    saved = save(vault, path, body)
+    vault.lexical.put([entry(saved, body)])
+    vault.embeddings.store("model", {sha(body): VECTOR})
+    return saved
+
+
+def assert_holds(vault: Vault, ids: list[int]) -> None:
+    """Assert that records and indexes contain exactly these documents of `write_everywhere`."""
+    keys = [FragmentKey(number, 0) for number in ids]
+    assert sorted(found.id for found in vault.documents.latest()) == ids
+    assert sorted(vault.documents.spans(keys)) == keys
+    assert [hit.key for hit in vault.lexical.search(any_of("budget"), Grain.PASSAGE, 10)] == keys
+    assert [hit.key for hit in vault.vectors.search(VECTOR, 10)] == keys
+    assert (vault.lexical.count(Grain.PASSAGE), vault.vectors.count()) == (len(ids), len(ids))
+    assert vault.embeddings.counts() == EmbeddingCounts(stored=1 if ids else 0)
+
+
+class WholeVaultContract(VaultContract):
+    """
+    Joint transactions, blocks of reads, upkeep and durability. Supply ``vault``: an EMPTY ``Vault``; and ``reopen``.
+
+    ``reopen`` opens the location of ``vault`` again; the tests of durability close ``vault`` before.
+    """
 
     @needs(Capability.TRANSACTIONS)
     @pytest.mark.parametrize("error", [ValueError, Interrupted])
@@ -110,10 +133,6 @@ class VaultTransactionContract(VaultContract):
 
         assert_holds(vault, [saved])
 
-
-class VaultUpkeepContract(VaultContract):
-    """Info, self-test and close of a vault. Supply ``vault``: an EMPTY ``Vault``."""
-
     def test_info(self, vault: Vault) -> None:
         """A vault reports its backend, location and vector search method; sizes are not negative."""
         info = vault.storage.info()
@@ -139,14 +158,6 @@ class VaultUpkeepContract(VaultContract):
         vault.embeddings.clean()
 
         assert vault.storage.check() == []
-
-
-class VaultDurabilityContract(VaultContract):
-    """
-    Durability of acknowledged writes. Supply ``vault`` and ``reopen``.
-
-    ``reopen`` opens the location of ``vault`` again; the tests close ``vault`` before.
-    """
 
     @needs(Capability.DURABILITY)
     def test_writes_survive(self, vault: Vault, reopen: Callable[[], Vault]) -> None:
@@ -194,29 +205,6 @@ class VaultDurabilityContract(VaultContract):
             again.leases.check(released, now_ms=T0)
         assert again.leases.acquire("index", "a", now_ms=T0 + 99, ttl_ms=100) is None
         again.close()
-
-
-def write_everywhere(vault: Vault, path: str, body: str) -> int:
-    """Save a document with one fragment in the records and in every index, and return its id."""
-    saved = save(vault, path, body)
-    vault.lexical.put([entry(saved, body)])
-    vault.embeddings.store("model", {sha(body): VECTOR})
-    return saved
-
-
-def assert_holds(vault: Vault, ids: list[int]) -> None:
-    """Assert that records and indexes contain exactly these documents of `write_everywhere`."""
-    keys = [FragmentKey(number, 0) for number in ids]
-    assert sorted(found.id for found in vault.documents.latest()) == ids
-    assert sorted(vault.documents.spans(keys)) == keys
-    assert [hit.key for hit in vault.lexical.search(any_of("budget"), Grain.PASSAGE, 10)] == keys
-    assert [hit.key for hit in vault.vectors.search(VECTOR, 10)] == keys
-    assert (vault.lexical.count(Grain.PASSAGE), vault.vectors.count()) == (len(ids), len(ids))
-    assert vault.embeddings.counts() == EmbeddingCounts(stored=1 if ids else 0)
-
-
-class VaultReadingContract(VaultContract):
-    """Blocks of reads that see the same state. Supply ``vault``: an EMPTY ``Vault``."""
 
     def test_reading_block_holds_what_was_there(self, vault: Vault) -> None:
         """Reads in a block, nested or not, find what was written before it; reads after it what is written since."""

@@ -11,12 +11,6 @@ from typing import Any
 import pytest
 
 from clawmem.adapters.sqlite.vault import open_vault
-from clawmem.contracts.lexical_index import (
-    LexicalMatchingContract,
-    LexicalRankingContract,
-    LexicalScopeContract,
-    LexicalUpkeepContract,
-)
 from clawmem.contracts.vector_index import VectorSearchContract, VectorUpkeepContract
 from clawmem.ports.indexes import IndexPlace
 from clawmem.ports.vault import Vault
@@ -49,12 +43,6 @@ class OverIndex:
 
     def opened(self, place: IndexPlace) -> dict[str, Any]:
         raise NotImplementedError
-
-
-class LexicalSuites(
-    LexicalMatchingContract, LexicalRankingContract, LexicalScopeContract, LexicalUpkeepContract
-):
-    """All suites of a lexical index but that of commits."""
 
 
 class VectorSuites(VectorSearchContract, VectorUpkeepContract):

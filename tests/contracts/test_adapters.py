@@ -16,9 +16,8 @@ from clawmem.adapters.system.clock import SystemClock
 from clawmem.contracts.clock import ClockContract
 from clawmem.contracts.files import (
     FileLinkContract,
-    FileReadContract,
-    FileScanContract,
     FileSealContract,
+    FileSourceContract,
     Link,
     NewFilesContract,
     Place,
@@ -68,20 +67,7 @@ class OnDisk:
             path.chmod(0o700)
 
 
-class TestDiskScan(OnDisk, FileScanContract):
-    pass
-
-
-class TestDiskRead(OnDisk, FileReadContract):
-    pass
-
-
-class TestDiskLinks(OnDisk, FileLinkContract):
-    pass
-
-
-class TestDiskSeals(OnDisk, FileSealContract):
-    pass
+class TestDisk(OnDisk, FileSourceContract, FileLinkContract, FileSealContract): ...
 
 
 class TestNewDiskFiles(NewFilesContract):

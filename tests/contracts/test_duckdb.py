@@ -8,20 +8,14 @@ import duckdb
 import pytest
 
 from clawmem.adapters.duckdb.analytics import DuckdbAnalytics
-from clawmem.contracts.analytics import AnalyticsDocumentContract, AnalyticsRecallContract
+from clawmem.contracts.analytics import AnalyticsContract
 from clawmem.ports.telemetry import Analytics
 
 
-class InDuckdb:
+class TestDuckdb(AnalyticsContract):
     @pytest.fixture
     def analytics(self) -> Analytics:
         return DuckdbAnalytics()
-
-
-class TestDuckdbDocuments(InDuckdb, AnalyticsDocumentContract): ...
-
-
-class TestDuckdbRecalls(InDuckdb, AnalyticsRecallContract): ...
 
 
 def test_no_extension_is_fetched() -> None:

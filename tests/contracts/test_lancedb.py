@@ -2,17 +2,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from index_vaults import LexicalSuites, OverIndex, VectorSuites
+from index_vaults import OverIndex, VectorSuites
 
 from clawmem.adapters.lancedb.lexical_index import LanceLexicalIndex
 from clawmem.adapters.lancedb.vector_index import LanceVectorIndex
 from clawmem.contracts.base import ALL, Capability
-from clawmem.contracts.derived_index import (
-    LexicalCommitContract,
-    LexicalWriterContract,
-    VectorCommitContract,
-    VectorWriterContract,
-)
+from clawmem.contracts.derived_index import LexicalCommitContract, VectorCommitContract
+from clawmem.contracts.lexical_index import LexicalContract
 from clawmem.ports.indexes import IndexPlace
 
 
@@ -39,22 +35,16 @@ class VectorsByPartitions(OverIndex):
         return {"vectors": Partitioned(place)}
 
 
-class TestLexical(LexicalInFolder, LexicalSuites): ...
+class TestLexical(LexicalInFolder, LexicalContract): ...
 
 
 class TestLexicalCommit(LexicalInFolder, LexicalCommitContract): ...
-
-
-class TestLexicalWriter(LexicalInFolder, LexicalWriterContract): ...
 
 
 class TestVectors(VectorsInFolder, VectorSuites): ...
 
 
 class TestVectorCommit(VectorsInFolder, VectorCommitContract): ...
-
-
-class TestVectorWriter(VectorsInFolder, VectorWriterContract): ...
 
 
 class TestVectorsByPartitions(VectorsByPartitions, VectorSuites): ...

@@ -5,60 +5,26 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from index_vaults import LexicalSuites
 
 from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.contracts.base import assert_canonical
-from clawmem.contracts.derived_index import LexicalCommitContract, LexicalWriterContract
-from clawmem.contracts.documents import (
-    BodyContract,
-    ChronologyContract,
-    DocumentIdentityContract,
-    DocumentLifecycleContract,
-    FragmentContract,
-    IdentityContract,
-    LookupContract,
-)
-from clawmem.contracts.embeddings import (
-    EmbeddingBuildingContract,
-    EmbeddingStateContract,
-    EmbeddingStorageContract,
-    EmbeddingTakeOverContract,
-    EmbeddingWorklistContract,
-)
-from clawmem.contracts.entities import (
-    EntityForgettingContract,
-    EntityMentionContract,
-    EntityNeighbourContract,
-)
+from clawmem.contracts.derived_index import LexicalCommitContract
+from clawmem.contracts.documents import DocumentContract
+from clawmem.contracts.embeddings import EmbeddingContract
+from clawmem.contracts.entities import EntityContract
 from clawmem.contracts.journal import ActContract, JournalContract, TendingContract
-from clawmem.contracts.lease import (
-    LeaseAcquireContract,
-    LeaseFenceContract,
-    LeaseHistoryContract,
-    LeaseReleaseContract,
-)
+from clawmem.contracts.lease import LeaseContract
+from clawmem.contracts.lexical_index import LexicalContract
 from clawmem.contracts.links import LinkContract
 from clawmem.contracts.notes import LedgerContract, NoteContract
-from clawmem.contracts.outbox import OutboxContract, OutboxIndexContract
+from clawmem.contracts.outbox import OutboxContract
 from clawmem.contracts.properties import PropertyContract
-from clawmem.contracts.relations import RelationReadContract, RelationWriteContract
-from clawmem.contracts.sessions import (
-    CaptureContract,
-    CaptureForgettingContract,
-    SessionContract,
-    SessionForgettingContract,
-    UsageContract,
-)
-from clawmem.contracts.succession import DerivationContract, SuccessionContract
+from clawmem.contracts.relations import RelationContract
+from clawmem.contracts.sessions import CaptureContract, SessionContract, UsageContract
+from clawmem.contracts.succession import SuccessionContract
 from clawmem.contracts.telemetry import ReceiptContract
-from clawmem.contracts.triples import TripleStatementContract, TripleTimeContract
-from clawmem.contracts.vault import (
-    VaultDurabilityContract,
-    VaultReadingContract,
-    VaultTransactionContract,
-    VaultUpkeepContract,
-)
+from clawmem.contracts.triples import TripleContract
+from clawmem.contracts.vault import WholeVaultContract
 from clawmem.contracts.vector_index import VectorSearchContract
 from clawmem.ports.storage import LeaseStore
 from clawmem.ports.vault import Vault
@@ -90,85 +56,39 @@ class InSqlite:
         return vault.leases
 
 
-class TestDocuments(
-    InSqlite,
-    DocumentIdentityContract,
-    DocumentLifecycleContract,
-    LookupContract,
-    BodyContract,
-    FragmentContract,
-): ...
+class TestDocuments(InSqlite, DocumentContract): ...
 
 
 class TestRelatedDocuments(
-    InSqlite,
-    IdentityContract,
-    LinkContract,
-    PropertyContract,
-    RelationReadContract,
-    RelationWriteContract,
-    DerivationContract,
-    SuccessionContract,
+    InSqlite, LinkContract, PropertyContract, RelationContract, SuccessionContract
 ): ...
 
 
-class TestIndexes(InSqlite, LexicalSuites, OutboxContract, OutboxIndexContract): ...
+class TestIndexes(InSqlite, LexicalContract, OutboxContract): ...
 
 
 class TestLexicalCommit(InSqlite, LexicalCommitContract): ...
 
 
-class TestLexicalWriter(InSqlite, LexicalWriterContract): ...
-
-
 class TestVectors(InSqlite, VectorSearchContract): ...
 
 
-class TestEmbeddings(
-    InSqlite,
-    EmbeddingWorklistContract,
-    EmbeddingStorageContract,
-    EmbeddingStateContract,
-    EmbeddingBuildingContract,
-    EmbeddingTakeOverContract,
-): ...
+class TestEmbeddings(InSqlite, EmbeddingContract): ...
 
 
-class TestKnowledge(
-    InSqlite,
-    EntityMentionContract,
-    EntityForgettingContract,
-    EntityNeighbourContract,
-    NoteContract,
-    LedgerContract,
-    TripleStatementContract,
-    TripleTimeContract,
-): ...
+class TestKnowledge(InSqlite, EntityContract, NoteContract, LedgerContract, TripleContract): ...
 
 
-class TestMemory(
-    InSqlite,
-    CaptureContract,
-    CaptureForgettingContract,
-    UsageContract,
-    ChronologyContract,
-    JournalContract,
-    SessionContract,
-    SessionForgettingContract,
-): ...
+class TestMemory(InSqlite, CaptureContract, UsageContract, JournalContract, SessionContract): ...
 
 
 class TestDiary(InSqlite, ActContract, TendingContract, ReceiptContract): ...
 
 
-class TestVault(
-    InSqlite, VaultTransactionContract, VaultReadingContract, VaultUpkeepContract, VaultDurabilityContract
-): ...
+class TestVault(InSqlite, WholeVaultContract): ...
 
 
-class TestLeases(
-    InSqlite, LeaseAcquireContract, LeaseFenceContract, LeaseReleaseContract, LeaseHistoryContract
-): ...
+class TestLeases(InSqlite, LeaseContract): ...
 
 
 def test_sqlite_is_canonical() -> None:

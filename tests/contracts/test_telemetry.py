@@ -17,8 +17,7 @@ from clawmem.contracts.telemetry import (
     TUESDAY,
     ModelAnswersContract,
     ModelFailuresContract,
-    TelemetryReadContract,
-    TelemetryRecordContract,
+    TelemetryContract,
     failure,
     recall,
     times,
@@ -66,10 +65,10 @@ class InSqliteMemory(InSqlite):
         vault.close()
 
 
-class TestTelemetry(InSqlite, TelemetryRecordContract, TelemetryReadContract): ...
+class TestTelemetry(InSqlite, TelemetryContract): ...
 
 
-class TestTelemetryInMemory(InSqliteMemory, TelemetryRecordContract, TelemetryReadContract): ...
+class TestTelemetryInMemory(InSqliteMemory, TelemetryContract): ...
 
 
 class TestAnswers(InSqlite, ModelAnswersContract): ...

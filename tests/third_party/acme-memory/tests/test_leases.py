@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 from acme_memory.leases import JsonLeases
 
-from clawmem.contracts.lease import LeaseAcquireContract, LeaseFenceContract, LeaseReleaseContract
+from clawmem.contracts.lease import LeaseContract
 from clawmem.ports.storage import LeaseStore
 
 
-class TestJsonLeases(LeaseAcquireContract, LeaseFenceContract, LeaseReleaseContract):
+class TestJsonLeases(LeaseContract):
     @pytest.fixture
     def leases(self, tmp_path: Path) -> LeaseStore:
         return JsonLeases(tmp_path / "leases.json")

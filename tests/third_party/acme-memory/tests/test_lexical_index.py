@@ -10,26 +10,14 @@ from acme_memory.lexical_index import JsonLexicalIndex
 
 from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.contracts.base import ALL, Capability
-from clawmem.contracts.derived_index import LexicalCommitContract, LexicalWriterContract
-from clawmem.contracts.lexical_index import (
-    LexicalMatchingContract,
-    LexicalRankingContract,
-    LexicalScopeContract,
-    LexicalUpkeepContract,
-)
+from clawmem.contracts.derived_index import LexicalCommitContract
+from clawmem.contracts.lexical_index import LexicalContract
 from clawmem.ports.vault import Vault
 
 LACKING = frozenset({Capability.STEMMING, Capability.PHRASE})
 
 
-class TestJsonLexicalIndex(
-    LexicalCommitContract,
-    LexicalMatchingContract,
-    LexicalRankingContract,
-    LexicalScopeContract,
-    LexicalUpkeepContract,
-    LexicalWriterContract,
-):
+class TestJsonLexicalIndex(LexicalCommitContract, LexicalContract):
     capabilities: ClassVar[frozenset[Capability]] = ALL - LACKING
 
     @pytest.fixture
