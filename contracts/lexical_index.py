@@ -65,11 +65,6 @@ def assert_told_apart(vault: Vault, groups: Sequence[Sequence[str]]) -> None:
             assert sorted(found_by(vault, word)) == [numbers[word] for word in group], word
 
 
-def put(vault: Vault, text: str, collection: str, authored_at: str = WHEN) -> int:
-    """Save a new document with one lexical entry and return its id."""
-    return put_all(vault, [(text, collection, authored_at)])[0]
-
-
 def put_all(vault: Vault, texts: Sequence[tuple[str, str, str]]) -> list[int]:
     """Save a new document for each text, collection and time, with one lexical entry; return their ids."""
     entries = []
@@ -290,14 +285,14 @@ class LexicalContract(VaultContract):
     def test_small_collection_is_never_short(self, vault: Vault) -> None:
         """All entries of a small collection are found, even if better ones exist in other collections."""
         put_all(vault, [("budget", f"c{number % 4}", WHEN) for number in range(50)])
-        ids = [put(vault, "budget " + "plain " * 40, "small") for _ in range(3)]
+        ids = put_all(vault, [("budget " + "plain " * 40, "small", WHEN)] * 3)
 
         assert found_by(vault, "budget", limit=3, scope=scope("small")) == ids
         assert found_by(vault, "budget", limit=5, scope=scope("small")) == ids
 
     def test_several_collections(self, vault: Vault) -> None:
         """Several collections find exactly their entries; an unknown one finds nothing; an empty scope finds all."""
-        a, b, c = (put(vault, "budget", name) for name in "abc")
+        a, b, c = put_all(vault, [("budget", name, WHEN) for name in "abc"])
 
         assert found_by(vault, "budget", scope=scope("a", "c")) == [a, c]
         assert found_by(vault, "budget", scope=scope("nowhere")) == []
@@ -315,8 +310,7 @@ class LexicalContract(VaultContract):
     @needs(Capability.BM25)
     def test_scope_does_not_change_scores(self, vault: Vault) -> None:
         """An entry has the same score with and without a scope: statistics cover all entries of a granularity."""
-        put(vault, "budget plain", "a")
-        put(vault, "budget", "b")
+        put_all(vault, [("budget plain", "a", WHEN), ("budget", "b", WHEN)])
         vault.lexical.put(filler())
 
         (alone,) = hits_of(vault, any_of("budget"), scope=scope("a"))

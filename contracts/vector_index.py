@@ -147,32 +147,18 @@ def put_all(
     vault: Vault, vectors: Sequence[Vector], *, collection: str = "notes", authored_at: str = WHEN
 ) -> list[int]:
     """Save a document for each vector, add the vector as fragment 0, and return the ids, ascending."""
-    ids = [
-        save(
-            vault,
-            f"{authored_at[:10]}-{number}.md",
-            text_of(collection, authored_at, number),
-            collection=collection,
-            authored_at=authored_at,
-        )
-        for number in range(len(vectors))
-    ]
+    # No other document has such a text.
+    texts = [f"Text {number} of {collection} at {authored_at}." for number in range(len(vectors))]
+    places = {"collection": collection, "authored_at": authored_at}
+    ids = [save(vault, f"{authored_at[:10]}-{n}.md", text, **places) for n, text in enumerate(texts)]
     if vault.vectors is vault.embeddings:
-        texts = [text_of(collection, authored_at, number) for number in range(len(vectors))]
-        vault.embeddings.store(
-            MODEL, {sha(text): vector for text, vector in zip(texts, vectors, strict=True)}
-        )
+        vault.embeddings.store(MODEL, dict(zip(map(sha, texts), vectors, strict=True)))
         return ids
     index_of(vault).put(
         VectorEntry(FragmentKey(number, 0), vector, collection, authored_at)
         for number, vector in zip(ids, vectors, strict=True)
     )
     return ids
-
-
-def text_of(collection: str, authored_at: str, number: int) -> str:
-    """Return the text of a document of `put_all`, which no other document has."""
-    return f"Text {number} of {collection} at {authored_at}."
 
 
 def index_of(vault: Vault) -> VectorIndex:

@@ -33,6 +33,9 @@ class Reading(NamedTuple):
     text: str = ""
 
 
+MEAN = Reading()
+
+
 class PublishedModel(NamedTuple):
     """A model on huggingface.co, for one role; ``dimensions`` is the length of its vectors, 0 if it makes none."""
 
@@ -41,7 +44,7 @@ class PublishedModel(NamedTuple):
     summary: str
     dimensions: int
     files: Mapping[str, RemoteFile]  # by their names in the folder of the model
-    reading: Reading = Reading()
+    reading: Reading = MEAN
 
 
 # What `models use` installs together, by one word.
@@ -243,7 +246,7 @@ class Model(ModelFolder):
         if not self._is_gguf:
             from clawmem.adapters.models.local import OnnxEmbedder, OnnxReranker
 
-            return OnnxEmbedder(self, *self._published.reading) if self.role == EMBED else OnnxReranker(self)
+            return OnnxEmbedder(self, self._published.reading) if self.role == EMBED else OnnxReranker(self)
         from clawmem.adapters.models import api, llama
 
         server = llama.LlamaServer(self, self.role)

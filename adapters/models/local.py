@@ -20,6 +20,7 @@ import numpy.typing as npt
 from safetensors.numpy import load_file
 from tokenizers import Encoding, Tokenizer
 
+from clawmem.adapters.models.catalogue import MEAN, Reading
 from clawmem.adapters.models.store import EMBED, ModelFolder, require
 from clawmem.ports.errors import ConfigError, EmbeddingError, ModelUnavailable
 from clawmem.ports.models import WordSimilarities
@@ -225,29 +226,19 @@ class OnnxEmbedder:
     save nothing and add the cost of padding. Two texts are processed in parallel.
     """
 
-    def __init__(
-        self, folder: ModelFolder, is_first: bool = False, before_question: str = "", before_text: str = ""
-    ) -> None:
-        """
-        Read the manifest; raises as `OnnxModel`.
-
-        Args:
-            is_first: Whether the first token represents the text.
-            before_question: What the model was trained to read before a question; *before_text* before a text.
-        """
-        self._model = OnnxModel(folder)
-        self._is_first = is_first
-        self._before_question, self._before_text = before_question, before_text
+    def __init__(self, folder: ModelFolder, reading: Reading = MEAN) -> None:
+        """Read the manifest; raises as `OnnxModel`."""
+        self._model, self._reading = OnnxModel(folder), reading
         self.dimensions = int(self._model.manifest.facts["dimensions"])
-        pooling = f"{'first' if is_first else 'mean'}-of-{MAX_TOKENS}"
+        pooling = f"{'first' if reading.is_first else 'mean'}-of-{MAX_TOKENS}"
         self.fingerprint = f"{folder.name}:{self.dimensions}:{pooling}:{self._model.files}"
 
     def embed_query(self, text: str) -> Vector:
-        return self._vector(f"{self._before_question}{text}")
+        return self._vector(f"{self._reading.question}{text}")
 
     def embed_documents(self, texts: Sequence[str]) -> list[Vector]:
         with ThreadPoolExecutor(_THREADS) as threads:
-            return list(threads.map(self._vector, [f"{self._before_text}{text}" for text in texts]))
+            return list(threads.map(self._vector, [f"{self._reading.text}{text}" for text in texts]))
 
     def _vector(self, text: str) -> Vector:
         encoding = self._model.encode(text)
@@ -255,7 +246,7 @@ class OnnxEmbedder:
         if all(special or piece in _UNKNOWN for piece, special in pieces):
             return bytes(4 * self.dimensions)
         tokens = self._model.run(encoding)
-        whole = tokens[0] if self._is_first else tokens.mean(axis=0)
+        whole = tokens[0] if self._reading.is_first else tokens.mean(axis=0)
         vector: Vector = (whole / np.linalg.norm(whole)).astype("<f4").tobytes()
         return vector
 

@@ -11,7 +11,7 @@ import pytest
 import tiny_onnx as tiny
 from programs import run_program
 
-from clawmem.adapters.models.catalogue import model_named
+from clawmem.adapters.models.catalogue import Reading, model_named
 from clawmem.adapters.models.local import MODEL, TOKENIZER, OnnxEmbedder, OnnxReranker
 from clawmem.adapters.models.store import ModelFolder
 from clawmem.contracts.models import BEES, TEXTS, EmbedderContract, RerankerContract
@@ -72,7 +72,7 @@ def test_one_archive_may_hold_models_of_both_roles(tmp_path: Path) -> None:
 def test_the_first_token_and_the_words_before_a_question(tmp_path: Path) -> None:
     """Published models read questions and texts as they were trained."""
     plain = tiny.install(tmp_path)
-    reader = OnnxEmbedder(ModelFolder(tmp_path, "bge-small"), True, "who designs ", "at noon ")
+    reader = OnnxEmbedder(ModelFolder(tmp_path, "bge-small"), Reading(True, "who designs ", "at noon "))
     _, tokens = tiny.forward("who designs ticket machines")
     np.testing.assert_allclose(array(reader.embed_query("ticket machines")), tokens[0], rtol=0, atol=1e-5)
     assert reader.embed_documents(["bees"]) != plain.embed_documents(["bees"])

@@ -147,9 +147,9 @@ class Lifecycle:
             with self.transactions.writing():
                 self.acts.add([ActEntry(document.id, act, by, self._now(), why)])
 
-    def supersede(self, document: Document, newer: Document | None, by: str, why: str = "") -> bool:
+    def supersede(self, document: Document, newer: Document | None, by: str, why: str = "") -> None:
         """
-        Let *newer* supersede *document*, or ``None`` any more; return whether that is new. Claims of notes stay.
+        Let *newer* supersede *document*, or ``None`` any more. Claims of notes stay.
 
         Raises:
             InvalidInput: *newer* is the document itself, or others wrote it.
@@ -160,13 +160,12 @@ class Lifecycle:
             )
         earlier = self.successor_of(document)
         if (newer and newer.id) == (earlier and earlier.id):
-            return False
+            return
         with self.transactions.writing():
             self.successions.decide(document.id, newer and newer.id)
             act, before = Act.SUPERSEDE if newer else Act.REINSTATE, earlier.display_path if earlier else ""
             why = why or (f"by {newer.display_path}" if newer else "")
             self.acts.add([ActEntry(document.id, act, by, self._now(), why, before)])
-        return True
 
     def successor_of(self, document: Document) -> Document | None:
         """Return the note that supersedes *document* by the decision of a person."""
