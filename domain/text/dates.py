@@ -310,7 +310,7 @@ _TIMES = _table(
         "{the}(?:last|past) {unit}(?<=[a-z]s){no_event}": lambda it: it.last(A_FEW[1]),
         "{the}past {unit}(?<!s)": lambda it: it.last(1),
         "{this} {unit}": _Phrase.period,
-        "{the}{last} {unit}(?<!days)(?<!weeks)(?<!months)(?<!years){no_event}": lambda it: it.period(away=-1),
+        r"{the}{last} {unit}(?<!s)(?<!tag)(?!(?<=day) of\b){no_event}": lambda it: it.period(away=-1),
         "{unit} {past_after}|l['’]an dernier": lambda it: it.period("" if it.text("unit") else "year", -1),
         "{the}{unit} before last": lambda it: it.period(away=-2),
         "vorletzte[nrs]? {unit}": lambda it: it.period(away=-2),

@@ -9,6 +9,8 @@ from clawmem.domain.text.words import WRITTEN, fold, is_unspaced, written_words
 
 SHORT, LONG = 5, 8  # letters
 MOST_CORRECTED = 8  # words of one question; more unknown words are a pasted text or another language
+# Letters of one group are written for one another: "calender", "relevent".
+_GROUPS = {ord(c): g[0] for g in "aehiouwy bfpv cgjkqsxz dt mn".split() for c in g}
 _ENDINGS = ("", "e", "er", "y", "ion", "ing")  # that stems may have lost
 
 
@@ -17,9 +19,9 @@ def best_spelling(word: str, stem: str, alike: Mapping[str, int]) -> str | None:
     Return the stored word of *alike*, which gives numbers of documents, that *word* probably means, or ``None``.
 
     It differs by one edit; the one in most documents wins. Words with digits and of fewer than five letters stay as they
-    are. A short word may only have a letter twice, one too few, or two in the wrong order ("house" is not "horse", nor
-    "spend" "send"), and a word that begins with the stored word is another one ("printf", "print"). A neighbour in a
-    single note may be a misspelling itself.
+    are. A short word may only lack a letter, or have two in the wrong order: "house" is not "horse", nor "spend" "send". A
+    long one may also have a letter too many, or another one of the same sound. A word that begins with the stored word is
+    another one ("printf", "print"). A neighbour in a single note may be a misspelling itself.
     """
     if len(word) < SHORT or not word.isalpha() or is_unspaced(word):
         return None
@@ -28,20 +30,22 @@ def best_spelling(word: str, stem: str, alike: Mapping[str, int]) -> str | None:
         # Stemming may have removed a letter that is in the wrong place: "porbe" becomes "porb".
         edits = min(OSA.distance(form, stored, score_cutoff=1) for form in (stem, word))
         same_length = [form for form in (word, stem) if len(form) == len(stored)]
+        is_shorter = len(stored) < len(stem)
+        alike_in = sorted if not is_long else _sound
         if (
             edits <= 1
             and (documents > 1 or is_long)
             and not word.startswith(stored)
-            and (is_long or not same_length or any(sorted(form) == sorted(stored) for form in same_length))
-            and (is_long or len(stem) <= len(stored) or _once(stored) in (_once(word), _once(stem)))
+            and (is_long or not is_shorter)
+            and (not same_length or any(alike_in(form) == alike_in(stored) for form in same_length))
         ):
             fits.append((-documents, stored))
     return min(fits)[1] if fits else None
 
 
-def _once(word: str) -> str:
-    """Return *word* without the repetitions of a letter that follows itself."""
-    return re.sub(r"(.)\1+", r"\1", word)
+def _sound(word: str) -> list[str]:
+    """Return the letters of *word* in the groups of Soundex (Russell 1918), and those of other alphabets, sorted."""
+    return sorted(word.translate(_GROUPS))
 
 
 def full_words(word: str, stem: str, corrected: str) -> list[str]:
