@@ -19,9 +19,10 @@ def best_spelling(word: str, stem: str, alike: Mapping[str, int]) -> str | None:
     Return the stored word of *alike*, which gives numbers of documents, that *word* probably means, or ``None``.
 
     It differs by one edit; the one in most documents wins. Words with digits and of fewer than five letters stay as they
-    are. A short word may only lack a letter, or have two in the wrong order: "house" is not "horse", nor "spend" "send". A
-    long one may also have a letter too many, or another one of the same sound. A word that begins with the stored word is
-    another one ("printf", "print"). A neighbour in a single note may be a misspelling itself.
+    are. A short word may only lack a letter, have two in the wrong order, or, from six letters on, one twice: "house" is
+    not "horse", nor "spend" "send". A long one may also have any letter too many, or another one of the same sound. A word
+    that begins with the stored word is another one ("printf", "print"). A neighbour in a single note may be a misspelling
+    itself.
     """
     if len(word) < SHORT or not word.isalpha() or is_unspaced(word):
         return None
@@ -30,17 +31,22 @@ def best_spelling(word: str, stem: str, alike: Mapping[str, int]) -> str | None:
         # Stemming may have removed a letter that is in the wrong place: "porbe" becomes "porb".
         edits = min(OSA.distance(form, stored, score_cutoff=1) for form in (stem, word))
         same_length = [form for form in (word, stem) if len(form) == len(stored)]
-        is_shorter = len(stored) < len(stem)
+        is_doubled = len(word) > SHORT + 1 and _once(stored) in (_once(word), _once(stem))
         alike_in = sorted if not is_long else _sound
         if (
             edits <= 1
             and (documents > 1 or is_long)
             and not word.startswith(stored)
-            and (is_long or not is_shorter)
+            and (is_long or is_doubled or len(stem) <= len(stored))
             and (not same_length or any(alike_in(form) == alike_in(stored) for form in same_length))
         ):
             fits.append((-documents, stored))
     return min(fits)[1] if fits else None
+
+
+def _once(word: str) -> str:
+    """Return *word* without the repetitions of a letter that follows itself."""
+    return re.sub(r"(.)\1+", r"\1", word)
 
 
 def _sound(word: str) -> list[str]:

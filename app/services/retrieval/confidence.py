@@ -8,6 +8,7 @@ from typing import NamedTuple
 from clawmem.app.services.retrieval.dates import BY_TIME_OF_FILE
 from clawmem.app.services.retrieval.models import LATE_INTERACTION, reason_of
 from clawmem.app.services.retrieval.request import RetrievalRequest, Unit
+from clawmem.app.services.retrieval.supersede import ABOVE
 from clawmem.app.services.retrieval.work import Trace, Work
 from clawmem.domain.documents.names import searchable_names
 from clawmem.domain.retrieval import relevance
@@ -81,7 +82,12 @@ def confidence(
     if request.unit is Unit.DOCUMENT:
         confidences = [*accumulate(reversed(confidences), max)][::-1]
     newer, places = work.candidates[0].rival, [c.document_id for c in work.candidates]
-    if newer and confidences[0] >= relevance.LIKELY and confidences[places.index(newer.id)] >= RIVAL:
+    if newer and confidences[0] >= relevance.LIKELY and confidences[at := places.index(newer.id)] >= RIVAL:
+        if confidences[at] >= relevance.LIKELY:
+            first, *others = work.candidates
+            rival = others.pop(at - 1)
+            rival = rival.plus("change", max(0.0, first.score + ABOVE - rival.score))
+            work = work.with_candidates([rival, first, *others])
         confidences = [min(number, relevance.CHANGED) for number in confidences]
         day = local_day(newer.authored_at)
         trace.notice = f"A newer note may tell otherwise: {newer.display_path} ({day})."
