@@ -28,20 +28,19 @@ def best_spelling(word: str, stem: str, alike: Mapping[str, int]) -> str | None:
         return None
     is_long, fits = len(stem) >= LONG, []
     for stored, documents in alike.items():
+        is_known = (documents > 1 or is_long) and not word.startswith(stored)
         # Stemming may have removed a letter that is in the wrong place: "porbe" becomes "porb".
-        edits = min(OSA.distance(form, stored, score_cutoff=1) for form in (stem, word))
-        same_length = [form for form in (word, stem) if len(form) == len(stored)]
-        is_doubled = len(word) > SHORT + 1 and _once(stored) in (_once(word), _once(stem))
-        alike_in = sorted if not is_long else _sound
-        if (
-            edits <= 1
-            and (documents > 1 or is_long)
-            and not word.startswith(stored)
-            and (is_long or is_doubled or len(stem) <= len(stored))
-            and (not same_length or any(alike_in(form) == alike_in(stored) for form in same_length))
-        ):
+        if is_known and any(_is_likely(word, form, is_long) for form in full_words(word, stem, stored)):
             fits.append((-documents, stored))
     return min(fits)[1] if fits else None
+
+
+def _is_likely(word: str, form: str, is_long: bool) -> bool:
+    """Whether one writes *word* for *form*, which differs by one edit."""
+    if len(word) == len(form):
+        return (_sound(word) == _sound(form)) if is_long else (sorted(word) == sorted(form))
+    is_doubled = len(word) > SHORT + 1 and _once(word) == _once(form)
+    return is_long or len(word) < len(form) or is_doubled
 
 
 def _once(word: str) -> str:

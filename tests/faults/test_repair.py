@@ -238,7 +238,7 @@ class TestTheCommand:
 
         note.write_bytes(b"")
         result = invoke("--vault", note, "doctor", "--repair", "--yes")
-        assert (result.exit_code, "is a new, empty vault" in result.stderr) == (5, True)
+        assert (result.exit_code, "is a vault without notes" in result.stderr) == (5, True)
         assert invoke("--vault", note, "status").exit_code == 0
 
         os.mkfifo(tmp_path / "fifo.db")

@@ -243,7 +243,7 @@ def test_a_user_starts_one_in_the_background(here: Home, tmp_path: Path) -> None
     words = ("serve", "--background", "--json", "--idle-exit", "20", "--port", "0", "--name", "memory.local")
     started, found = (json.loads(here.run(*options).stdout) for options in (words, words[:3]))
 
-    assert refused.returncode == 1 and f"port {port}" in refused.stderr and str(here.log) in refused.stderr
+    assert refused.returncode == 4 and f"port {port}" in refused.stderr and str(here.log) in refused.stderr
     assert absent.returncode == 5 and "There is no vault" in absent.stderr
     assert not (tmp_path / "no").exists()
     assert (started.pop("started"), found.pop("started")) == (True, False)
