@@ -104,7 +104,7 @@ class Markdown:
 
     def block_lines(self, line: int) -> tuple[int, int]:
         """
-        Return the first and the last line of the block on *line*, and of the items below a list item.
+        Return the first and the last line of the block on *line*, of the items below a list item, or of a section.
 
         A paragraph ends on *line*. If the block is only a ``^name``, they are those of the paragraph, list or table above it.
         """
@@ -118,6 +118,9 @@ class Markdown:
         elif block.kind is BlockKind.ITEM:
             items = (token.map for token in self._tokens if token.type == "list_item_open")
             end = [rows[1] for rows in items if rows and rows[0] <= first < rows[1]][-1]
+        elif block.kind is BlockKind.HEADING:
+            following = (h for h in self.headings if h.start_line > line and h.level <= block.level)
+            end = next((h.start_line - self.first_line for h in following), len(self._lines))
         elif block.kind is BlockKind.PARAGRAPH:
             end = line - self.first_line + 1
         while not self._lines[end - 1].strip():

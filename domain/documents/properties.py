@@ -33,8 +33,6 @@ _OMITTED = frozenset({"cssclass", "cssclasses", "css-class", "id", "collapsed"})
 MAX_FIELDS = 1000  # tags or inline fields of one note; a note with more is a generated list or a log
 MAX_VALUE = 500  # characters of a value; a longer one is a text
 
-# A field, or the day of a task, has one.
-_FIELD_MARKS = tuple(":: due: deadline: scheduled: 📅 📆 🗓 ⏳ ⌛ @{ @[".split())
 _NAME = rf"[^\W_][\w{MARKS} -]{{0,60}}?"
 _FIELD = re.compile(
     rf"^[ \t]*(?:[-*+][ \t]+)?(?P<mark>[*_]{{0,2}})(?P<name>{_NAME})(?P=mark)::[ \t]+(?P<value>\S[^\n]*)$"
@@ -104,8 +102,6 @@ def inline_fields(note: Markdown) -> list[tuple[str, str]]:
     """
     lists = (text for name, text in opening_fields(note.body) if name.casefold() in TAG_PROPERTIES)
     fields = [(TAGS, tag.strip("[] ")) for text in lists for tag in text.split(",") if "#" not in tag]
-    if not any(map(note.body.lower().__contains__, _FIELD_MARKS)):
-        return fields
     tasks = [*_TASK.finditer(note.prose)]
     closed = [task.span() for task in tasks if task["closed"]]
     days = (day for task in tasks if not task["closed"] for day in _DAY.finditer(task[0]) if day["day"])
@@ -205,12 +201,12 @@ def open_tasks(document: Document, body: str) -> Iterator[TaskLine]:
     for task in (task for task in _TASK.finditer(note.prose) if not task["closed"]):
         line, text = note.line_at(task.start("text")), body[slice(*task.span("text"))]
         signed = sorted(_DAY.finditer(text + task["below"]), key=lambda day: not day["due"])
-        linked = (day_in(link) for link in re.findall(r"\[\[([^\[\]|]+)", text))
-        own = [day["day"] for day in signed if day["day"]] or [*filter(None, linked)]
+        own = [*filter(None, (day["day"] for day in signed))]
+        own = own or [*filter(None, map(day_in, re.findall(r"\[\[([^\[\]|]+)", text)))]
         of_sections = [span.label for span in sections if span.start_line <= line <= span.end_line]
         of_file = day_in(file_name(without_conflict(document.path)))
         days = own or [next(filter(None, [*of_sections, of_note, of_file]), "")]
         above = next((block.above for block in note.blocks if block.start_line <= line <= block.end_line), "")
         text = " ".join(_DAY.sub("", text).split())
-        due, last_line = own[0] if own else of_note, note.line_at(task.end())
-        yield TaskLine(line, last_line, task.span("text"), text, above, due, days)
+        due, end = (own or [of_note])[0], note.line_at(task.end())
+        yield TaskLine(line, end, task.span("text"), text, above, due, days)

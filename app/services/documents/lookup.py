@@ -298,7 +298,7 @@ class Lookup:
         Return lines of the document that *address* names.
 
         The first line is *from_line*, else the first of ``:13`` or ``:13-34`` at the end of the address, else where
-        the body begins. The last line is set by *max_lines*, else by the range or the block, else the body's last. A
+        the body begins. The last line is set by *max_lines*, else by the range, the section or the block, else the body's last. A
         line inside the front matter means the body's first.
 
         Raises:
@@ -313,7 +313,7 @@ class Lookup:
             note = Markdown(self.documents.body(document.id) or "", document.body_line)
             if (first := part_line(reading.part, note)) is None:
                 raise NotFound("heading or block", reading.part)
-            if reading.part.startswith("^") and max_lines is None:
+            if max_lines is None:
                 first, last = note.block_lines(first)
                 max_lines = last - first + 1
         if lines and lines[1] is not None and max_lines is None and from_line is None:

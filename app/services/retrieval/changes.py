@@ -50,15 +50,15 @@ def mark_changes(stores: RetrievalStores, request: RetrievalRequest, work: Work,
         read[note.collection] = min(note.indexed_at, read.get(note.collection, note.indexed_at))
     notes = _Notes(work.texts, question, content_words(question.text), read, versions.years_in(question.text))
     changed: dict[int, int] = {}  # the newer note by the older one
+    stating = [n for n in first if notes.document(n).content_type != "handoff"]  # which repeats others
     passages = {number: notes.passages(key) for number, key in first.items()}
     brief = [n for n in first if len(notes.body(n)) <= SHORT_NOTE and corrected_topic(notes.body(n))]
     about = {o: {n: notes.corrects(n, passages[o][1]) for n in brief} for o in first}
     for older in sorted(first, key=lambda o: -max(about[o].values(), default=0)):
-        later = [n for n in first if n not in changed.values() and notes.is_later(n, older)]
+        later = [n for n in stating if n not in changed.values() and notes.is_later(n, older)]
         statement = versions.Statement(passages[older][0], notes.topic)
         if fitting := [n for n in later if about[older].get(n) or notes.changes(n, older, statement)]:
-            stating = [n for n in fitting if notes.document(n).content_type != "handoff"]  # what it repeats
-            changed[older] = max(stating or fitting, key=lambda n: notes.document(n).authored_at)
+            changed[older] = max(fitting, key=lambda n: notes.document(n).authored_at)
     top = next(iter(first), None)
     if top is not None and top not in changed and (line := _correction(stores, request, notes, first[top])):
         note = notes.document(line.document_id)
