@@ -133,8 +133,12 @@ def test_a_newer_note_that_matches_nearly_as_well(world: InterfaceWorld) -> None
     assert (
         answer["results"][0]["file"] == "notes/pool/swimming.md"
     )  # no number of the answer is in the newer note
-    assert answer["notice"] == "A newer note may tell otherwise: notes/pool/monday.md (2026-09-21)."
+    assert answer["notice"] == "Two notes may differ; the newer one is notes/pool/monday.md (2026-09-21)."
     assert answer["notice"] in world.cli("query", question)
+    likely = "---\ndate: 2026-09-21\n---\n# Monday\n\nThe swimming lesson of Wies on Thursday.\n"
+    (pool / "monday.md").write_text(likely)  # less so than the older note
+    world.cli("update")
+    assert world.json("query", question)["results"][0]["file"] == "notes/pool/monday.md"
     (pool / "monday.md").write_text(diary.replace("2026-09-21", "2025-09-22"))
     world.cli("update")
     assert world.json("query", question)["results"][0]["likelihood"] == "likely"

@@ -55,12 +55,13 @@ def confidence(
     lexical: LexicalIndex, late: LateInteraction | None, request: RetrievalRequest, work: Work, trace: Trace
 ) -> Work:
     """
-    Give every candidate the probability that it answers; the order does not change.
+    Give every candidate the probability that it answers.
 
     If the probability that any of them does is below the request's floor, the answer is empty. Without *late*, which
     compares words by meaning, or if it fails, only equal words count. If an index is unavailable, no probability is
     computed. No document is less likely than its date tells, or than one that follows it. A note that a newer one may have
-    changed is at most possible, and so is every note if the first has a rival that is no unlikely answer.
+    changed is at most possible, and so is every note if the first has a rival that is no unlikely answer; a likely rival,
+    which is newer, goes first.
     """
     if not work.candidates:
         return work
@@ -81,16 +82,14 @@ def confidence(
         confidences.append(least if least == BY_TIME_OF_FILE else bounded)
     if request.unit is Unit.DOCUMENT:
         confidences = [*accumulate(reversed(confidences), max)][::-1]
-    newer, places = work.candidates[0].rival, [c.document_id for c in work.candidates]
-    if newer and confidences[0] >= relevance.LIKELY and confidences[at := places.index(newer.id)] >= RIVAL:
+    rival = work.candidates[0].rival
+    at = [c.document_id for c in work.candidates].index(rival.id) if rival else 0
+    if rival and confidences[0] >= relevance.LIKELY and confidences[at] >= RIVAL:
         if confidences[at] >= relevance.LIKELY:
-            first, *others = work.candidates
-            rival = others.pop(at - 1)
-            rival = rival.plus("change", max(0.0, first.score + ABOVE - rival.score))
-            work = work.with_candidates([rival, first, *others])
+            work = _newer_first(work, at)
         confidences = [min(number, relevance.CHANGED) for number in confidences]
-        day = local_day(newer.authored_at)
-        trace.notice = f"A newer note may tell otherwise: {newer.display_path} ({day})."
+        day = local_day(rival.authored_at)
+        trace.notice = f"Two notes may differ; the newer one is {rival.display_path} ({day})."
     candidates = [
         c._replace(confidence=min(number, relevance.CHANGED) if c.changed_by else number)
         for c, number in zip(work.candidates, confidences, strict=True)
@@ -98,6 +97,14 @@ def confidence(
     dated = [by_date.confidence[c.document_id] for c in candidates if c.document_id in by_date.confidence]
     answered = max(answered, *dated) if dated else min(answered, by_date.others)
     return above_floor(request, work.with_candidates(candidates)._replace(answered=answered), trace)
+
+
+def _newer_first(work: Work, at: int) -> Work:
+    """Put the rival, which is the candidate *at*, above the first one."""
+    first, *others = work.candidates
+    rival = others.pop(at - 1)
+    rival = rival.plus("change", max(0.0, first.score + ABOVE - rival.score))
+    return work.with_candidates([rival, first, *others])
 
 
 def above_floor(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
