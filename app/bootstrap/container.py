@@ -294,7 +294,6 @@ class UseCases(containers.DeclarativeContainer):
             query_plan=query_plan.provider,
         ),
     )
-    tasks_first: Callable[..., Answer] = function("retrieval.tasks:tasks_first")
     find_similar: Callable[..., Answer] = function("retrieval.pipelines:find_similar")
     recalls: Recalls = use_case(
         "retrieval.receipts:Recalls", enabled=Factory(all, providers.List(option.telemetry, forgets))

@@ -388,7 +388,7 @@ def answer_question(
         "unit": Unit(request.unit),
     }
     retrieval = read_request(question, now_ms=now_ms, zone=zone, **conditions)
-    answer = replace(services.tasks_first(retrieval, find(retrieval)), query=request.query)
+    answer = replace(find(retrieval), query=request.query)
     if documents.latest(limit=1):
         report_missing_vectors(services.vault.embeddings, verb, answer)
         is_unlikely = answer.answered is not None and likelihood_of(answer.answered) is Likelihood.UNLIKELY

@@ -284,7 +284,7 @@ def pin(notes: NotesVault, path: str) -> None:
     notes.vault.storage.db.write("update documents set pinned = 1 where id = ?", (notes.id(path),))
 
 
-ENDING = ["dates", "score", "supersede", "changes", "confidence", "cut"]
+ENDING = ["dates", "score", "supersede", "changes", "confidence", "cut", "tasks"]
 
 
 class TestList:
@@ -350,7 +350,7 @@ class TestList:
         ("verb", "stages"),
         [
             ("search", ["search", "fuse", *ENDING]),
-            ("vsearch", ["search", "nearest", "dates", "score", "supersede", "changes", "cut"]),
+            ("vsearch", ["search", "nearest", "dates", "score", "supersede", "changes", "cut", "tasks"]),
             ("query", ["search", "fuse", "weigh vectors", *ENDING]),
         ],
     )

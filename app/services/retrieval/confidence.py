@@ -12,6 +12,7 @@ from clawmem.app.services.retrieval.supersede import ABOVE
 from clawmem.app.services.retrieval.work import Trace, Work
 from clawmem.domain.documents.names import searchable_names
 from clawmem.domain.retrieval import relevance
+from clawmem.domain.retrieval.calibrated import is_own
 from clawmem.domain.retrieval.fusion import rarity
 from clawmem.domain.retrieval.grains import VECTOR
 from clawmem.domain.text.likeness import has_words
@@ -85,8 +86,11 @@ def confidence(
     rival = work.candidates[0].rival
     at = [c.document_id for c in work.candidates].index(rival.id) if rival else 0
     if rival and confidences[0] >= relevance.LIKELY and confidences[at] >= RIVAL:
-        if confidences[at] >= relevance.LIKELY:
-            work = _newer_first(work, at)
+        first, newer = work.candidates[0], work.candidates[at]
+        if confidences[at] >= relevance.LIKELY and first.document and is_own(rival) >= is_own(first.document):
+            others = (c for c in work.candidates if c is not newer)
+            lifted = newer.plus("change", max(0.0, first.score + ABOVE - newer.score))
+            work = work.with_candidates([lifted, *others])
         confidences = [min(number, relevance.CHANGED) for number in confidences]
         day = local_day(rival.authored_at)
         trace.notice = f"Two notes may differ; the newer one is {rival.display_path} ({day})."
@@ -97,14 +101,6 @@ def confidence(
     dated = [by_date.confidence[c.document_id] for c in candidates if c.document_id in by_date.confidence]
     answered = max(answered, *dated) if dated else min(answered, by_date.others)
     return above_floor(request, work.with_candidates(candidates)._replace(answered=answered), trace)
-
-
-def _newer_first(work: Work, at: int) -> Work:
-    """Put the rival, which is the candidate *at*, above the first one."""
-    first, *others = work.candidates
-    rival = others.pop(at - 1)
-    rival = rival.plus("change", max(0.0, first.score + ABOVE - rival.score))
-    return work.with_candidates([rival, first, *others])
 
 
 def above_floor(request: RetrievalRequest, work: Work, trace: Trace) -> Work:

@@ -39,6 +39,7 @@ from clawmem.app.services.retrieval.retrieve import (
 )
 from clawmem.app.services.retrieval.score import cut, score
 from clawmem.app.services.retrieval.supersede import supersede
+from clawmem.app.services.retrieval.tasks import tasks_first
 from clawmem.app.services.retrieval.work import (
     Candidate,
     LoadedTexts,
@@ -182,6 +183,7 @@ def ending(stores: RetrievalStores, late: LateInteraction | None = None) -> dict
         "changes": partial(mark_changes, stores),
         "confidence": partial(confidence, stores.lexical, late),
         "cut": cut,
+        "tasks": partial(tasks_first, stores),
     }
 
 

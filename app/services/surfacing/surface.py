@@ -27,7 +27,6 @@ from clawmem.app.services.retrieval.receipts import Recalls, explain, pack, rece
 from clawmem.app.services.retrieval.request import RetrievalRequest, Unit, read_request
 from clawmem.app.services.retrieval.retrieve import NamedThreads, Retriever
 from clawmem.app.services.retrieval.supersede import supersede
-from clawmem.app.services.retrieval.tasks import lead_with_tasks
 from clawmem.app.services.retrieval.work import RetrievalStores, Stage, Trace, Work
 from clawmem.app.services.surfacing.composing import Quotation, compose
 from clawmem.app.services.surfacing.steps import (
@@ -241,7 +240,6 @@ class SurfaceContext:
             **reranking_stages(stores, models, most=15, deadline_s=left_s),
             **ending(stores, late),
             "supersede": partial(supersede, stores, of_lines=True),
-            "open tasks": partial(lead_with_tasks, stores),
         }
         del steps["cut"]
         return steps
