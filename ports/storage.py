@@ -5,6 +5,9 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
+APPLICATION_ID = 0x434C574D  # of the file of a vault, "CLWM", see `vault.sql`
+LATEST = 1  # schema of a vault, see there
+
 
 class Transactions(Protocol):
     """Reads of one state, and writes that take effect together."""

@@ -487,11 +487,20 @@ class InstalledClients:
         if connection.project and not agent.has_project:
             raise ConfigError(f"{agent.title} has no settings for a project. Leave --project out.")
         steps = agent.steps(agent.target(self._environ, connection.project), connection)
-        # A link of the user to his settings is kept, and its target is changed.
         return [
-            step._replace(file=Path(os.path.realpath(step.file))) if isinstance(step, SettingsFile) else step
+            step._replace(file=_target(step.file)) if isinstance(step, SettingsFile) else step
             for step in steps
         ]
+
+
+def _target(file: Path) -> Path:
+    """Return *file*, or what it is a link to, which is changed in its place; refuse a link into a missing folder."""
+    target = Path(os.path.realpath(file))
+    if os.path.islink(file) and not os.path.isdir(target.parent):  # noqa: PTH112, PTH114  no error without permission
+        raise ConfigError(
+            f"{file} is a link into a missing folder. Make {target.parent}, or remove the link."
+        )
+    return target
 
 
 def _done(plans: Sequence[Plan], *, dry_run: bool) -> list[FileChange]:

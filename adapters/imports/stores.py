@@ -22,6 +22,7 @@ from ruamel.yaml.error import YAMLError
 from clawmem.ports.errors import StoreUnreadable
 from clawmem.ports.imports import ForeignFact, ForeignMemory, ForeignRelation, ForeignStore, Unmatched
 from clawmem.ports.json_text import read_json, whole_text
+from clawmem.ports.storage import APPLICATION_ID, LATEST
 
 MAX_TEXT = 64 << 20  # bytes of one file of text
 MOST_WRONG = 100  # first lines that are no memories, after which a file is no such store
@@ -181,9 +182,14 @@ _RELATIONS = "select target_id, relation_type, weight from memory_relations wher
 
 def clawmem_original(place: Path) -> Memories:
     """Yield every served document; archived, forgotten and invalidated ones have no counterpart."""
-    with database(file_in(place, "index.sqlite", "clawmem.sqlite")) as store:
-        if has_table(store, "acts"):
-            raise NoStore("it is a vault of this clawmem; to copy it: clawmem export, then import bundle")
+    file = file_in(place, "index.sqlite", "clawmem.sqlite")
+    with database(file) as store:
+        [found] = store.execute("select * from pragma_application_id, pragma_user_version")
+        if found["application_id"] == APPLICATION_ID:
+            remedy = f"To copy it, run: clawmem --vault {shlex.quote(str(file))} export FILE, then: clawmem import bundle FILE"
+            if found["user_version"] > LATEST:
+                remedy = f"Its schema {found['user_version']} is newer than this clawmem supports. Install a newer one."
+            raise StoreUnreadable("clawmem", str(file), "it is a vault of clawmem itself", remedy)
         has_facts, has_relations = has_table(store, "entity_triples"), has_table(store, "memory_relations")
         for row in store.execute(_DOCUMENTS):
             if not row["active"] or row.get("invalidated_at"):

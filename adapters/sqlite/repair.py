@@ -12,12 +12,12 @@ import apsw
 
 from clawmem.adapters.sqlite.database import BUSY_TIMEOUT_S, Database, Row, open_reader, open_writer
 from clawmem.adapters.sqlite.documents import NOTHING
-from clawmem.adapters.sqlite.schema import APPLICATION_ID, NEW_ID, prepare, record_tables, refuse_foreign
+from clawmem.adapters.sqlite.schema import NEW_ID, prepare, record_tables, refuse_foreign
 from clawmem.adapters.sqlite.sqlite_errors import ExplainedErrors, write_refusal
 from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.adapters.sqlite.vault_file import is_empty, kind_of_stranger, log_is_empty, refuse_special
-from clawmem.ports.errors import NotAVault, VaultDamaged, VaultError, VaultLocked, VaultReadOnly
-from clawmem.ports.storage import SalvageReport
+from clawmem.ports.errors import NotAVault, VaultDamaged, VaultError, VaultFull, VaultLocked, VaultReadOnly
+from clawmem.ports.storage import APPLICATION_ID, SalvageReport
 
 _UNREADABLE = (apsw.Error, UnicodeDecodeError)
 _LAST = 2**63 - 1  # the largest row number
@@ -44,9 +44,11 @@ def repair_vault(vault: str, draft: str, aside: str) -> SalvageReport:
         os.close(os.open(draft, os.O_CREAT | os.O_EXCL, 0o600))
         with closing(Database(draft)) as new:
             prepare(new)
-            with _reading(vault) as old, new.without_rules(), new.atomic():
+            with reading_damaged(vault) as old, new.without_rules(), new.atomic():
                 saved, lost = _copy(old, new) if old else ({}, {})
                 notes, damaged = mend(new)
+        if not log_is_empty(draft):  # SQLite closes a file without an error if its log does not fit into it
+            raise VaultFull(vault)
         shutil.copy2(vault, aside)
         if (log := Path(f"{vault}-wal")).exists():
             log.replace(f"{aside}-wal")  # otherwise SQLite would replay it into the new file
@@ -72,21 +74,22 @@ def discard_unused_vault(path: str) -> None:
     if is_empty(path) and not log_is_empty(path):  # a damaged one
         return
     with closing(apsw.Connection(path)) as connection:
+        connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
         try:
+            connection.execute("pragma locking_mode = exclusive; begin exclusive")  # also on a full disk
             is_vault = connection.pragma("application_id") == APPLICATION_ID
             if list(
                 connection.execute(f"select 1 from {'documents' if is_vault else 'sqlite_schema'} limit 1")
             ):
                 return
-            connection.execute("pragma journal_mode = delete")  # needs every lock of the file
         except apsw.Error:
             return
     discard_vault(path)
 
 
 @contextmanager
-def _reading(vault: str) -> Iterator[apsw.Connection | None]:
-    """Open *vault* without changing it, and keep other writers out for the block; None if SQLite can read nothing."""
+def reading_damaged(vault: str) -> Iterator[apsw.Connection | None]:
+    """Open *vault* unchanged, and keep other writers out; None if nothing can be read. Refuse what no repair may touch."""
     if is_empty(vault):
         yield None
         return

@@ -5,9 +5,8 @@ from importlib.resources import files
 from clawmem.adapters.sqlite.database import Database
 from clawmem.ports.errors import NotAVault, VaultError
 from clawmem.ports.indexes import WORD_FORM
+from clawmem.ports.storage import APPLICATION_ID, LATEST
 
-LATEST = 1
-APPLICATION_ID = 0x434C574D  # "CLWM", see `vault.sql`
 DERIVED = frozenset({"outbox", "leases", "companions", "spaces", "texts"})  # recomputed without a model
 # Statements that give a copy of a vault an id of its own, so that the copies share no index in an object store. Markers
 # of the indexes inside the vault name its id.

@@ -28,7 +28,7 @@ from clawmem.adapters.sqlite.logs import (
 from clawmem.adapters.sqlite.schema import prepare, version
 from clawmem.adapters.sqlite.sessions import SqliteCaptures, SqliteSessions, SqliteUsage
 from clawmem.adapters.sqlite.store import Store
-from clawmem.adapters.sqlite.vault_file import refuse_empty
+from clawmem.adapters.sqlite.vault_file import log_is_empty, refuse_empty
 from clawmem.ports.errors import (
     ClawmemError,
     InterruptedAfterCommit,
@@ -42,11 +42,11 @@ from clawmem.ports.storage import VaultInfo
 from clawmem.ports.vault import Vault
 
 
-def open_vault(path: str, *, read_only: bool = False) -> Vault:
+def open_vault(path: str, *, read_only: bool = False, holder: str = "") -> Vault:
     """
     Open the vault in the SQLite file *path*; records, lexical index and vectors change in one transaction.
 
-    A missing file is created, unless the vault is opened *read_only*.
+    A missing file is created, unless the vault is opened *read_only*; the name of its draft tells the process *holder*.
 
     Raises:
         VaultReadOnly, VaultLocked, VaultDamaged, VaultError: see `clawmem.ports.errors`.
@@ -59,7 +59,7 @@ def open_vault(path: str, *, read_only: bool = False) -> Vault:
             raise VaultError(path, f"{Path(path).parent} is a file; choose another --vault.") from error
         except OSError as error:
             raise VaultReadOnly(path) from error
-        _make_whole(path)
+        _make_whole(path, holder)
     db = Database(path, read_only=read_only)
     try:
         prepare(db)
@@ -99,23 +99,29 @@ def open_vault(path: str, *, read_only: bool = False) -> Vault:
     )
 
 
-def _make_whole(path: str) -> None:
+def _make_whole(path: str, holder: str) -> None:
     """
     Make a missing vault under another name first, so that a process that is killed leaves no empty file at *path*.
 
     A link replaces no vault that another process has just made. `open_vault` makes it in place where links are impossible,
-    and where the log of a deleted vault is left: SQLite would write that into a whole one.
+    and where the log of a deleted vault is left: SQLite would write that into a whole one. Raises `VaultFull`.
     """
-    if not any(os.path.lexists(f"{path}{ending}") for ending in ("", "-wal", "-journal")):
-        folder, name = os.path.split(path)
-        with (
-            suppress(OSError, ClawmemError),
-            TemporaryDirectory(prefix=f".{name}.draft-", dir=folder) as drafts,
-        ):
-            draft = f"{drafts}/{name}"
+    if any(os.path.lexists(f"{path}{ending}") for ending in ("", "-wal", "-journal")):
+        return
+    folder, name = os.path.split(path)
+    prefix = f".{name}.draft-{holder.replace(':', '+')}-"
+    with suppress(OSError), TemporaryDirectory(prefix=prefix, dir=folder) as drafts:
+        draft = f"{drafts}/{name}"
+        try:
             with closing(Database(draft)) as db:
                 prepare(db)
-            os.link(draft, path)
+        except VaultFull as error:
+            raise VaultFull(path) from error
+        except ClawmemError:  # raised again for the right name
+            return
+        if not log_is_empty(draft):  # SQLite closes a file without an error if its log does not fit into it
+            raise VaultFull(path)
+        os.link(draft, path)
 
 
 class SqliteTransactions(Store):

@@ -22,6 +22,7 @@ from clawmem.app.environment.places import holder_id, is_gone
 from clawmem.app.environment.private_files import files_of_vault, remember_lock, transcript_folder
 from clawmem.app.settings.model import Settings
 from clawmem.ports.models import ModelRole
+from clawmem.ports.storage import LATEST
 from clawmem.ports.vault import Vault
 
 if TYPE_CHECKING:
@@ -167,7 +168,7 @@ class Gateways(containers.DeclarativeContainer):
 
     # the vault, and the indexes that serve it
     place = Singleton(str, settings.provided.vault)
-    records = Resource(adapter("sqlite.vault:open_vault"), place, read_only=read_only)
+    records = Resource(adapter("sqlite.vault:open_vault"), place, read_only=read_only, holder=holder)
     indexes = Resource(
         lazy("app.services.indexing.external:ExternalIndexes"),
         records,
@@ -189,12 +190,13 @@ class Gateways(containers.DeclarativeContainer):
     discard_vault: Callable[[], None] = gateway("sqlite.repair:discard_vault", place)
     discard_unused_vault: Callable[[], None] = gateway("sqlite.repair:discard_unused_vault", place)
     repair_vault: Callable[[str, str], SalvageReport] = gateway("sqlite.repair:repair_vault", place)
+    reading_damaged: Callable[[], Any] = gateway("sqlite.repair:reading_damaged", place)
     vault_records: Callable[[], AbstractContextManager[VaultRecords]] = gateway(
         "sqlite.records:open_records", place
     )
     restore_bundle: Callable[..., str] = Function(
         lazy("app.services.portability:restore_records"),
-        schema=Singleton(imported_object, "adapters.sqlite.schema:LATEST"),
+        schema=Object(LATEST),
         load=Object(adapter("sqlite.records:load_records")),
     )
     new_bundle: Callable[..., BundleWriter] = gateway("files.bundle:ZipBundleWriter")

@@ -19,7 +19,7 @@ from typing import Any
 
 from clawmem.app.bootstrap.services import Services
 from clawmem.app.client.autostart import is_running
-from clawmem.app.environment.places import is_there, usual_vault
+from clawmem.app.environment.places import CORRECT_IT, REMEDIES, is_there, usual_vault
 from clawmem.app.environment.private_files import files_of_vault, make_private, private_umask
 from clawmem.app.settings.config_file import locked_config, read_config, remove_collection
 from clawmem.app.settings.model import Settings
@@ -35,17 +35,22 @@ def creating_command(vault: Path, name: str | None = None) -> str:
     return f"clawmem {'' if is_usual else f'--vault {shlex.quote(str(vault.absolute()))} '}bootstrap PATH"
 
 
-def missing_vault(settings: Settings) -> VaultError:
-    """Return the error for a configured vault that does not exist, with the command that creates it."""
-    vault = settings.vault
-    remedy = creating_command(vault, settings.named)
-    return VaultError(str(vault), f"There is no vault at {vault}. Run: {remedy}")
+def missing_vault(vault: Path, name: str | None = None) -> VaultError:
+    """Return the error for a *vault* that is not there, which may have a *name*: how to create it, or why it is closed."""
+    reason = f"There is no vault at {vault}. Run: {creating_command(vault, name)}"
+    try:
+        vault.stat()
+    except FileNotFoundError:
+        pass
+    except OSError as error:
+        reason = f"{vault} cannot be reached: {error.strerror}. {REMEDIES.get(error.errno or 0, CORRECT_IT)}"
+    return VaultError(str(vault), reason)
 
 
 def require_vault(settings: Settings) -> None:
     """Raise `VaultError` if the configured vault does not exist."""
     if not is_there(settings.vault):
-        raise missing_vault(settings)
+        raise missing_vault(settings.vault, settings.named)
 
 
 def require_unused(settings: Settings) -> None:
@@ -148,7 +153,8 @@ def withdraw_empty(settings: Settings, name: str, *, was_configured: bool) -> No
     """
     config = settings.config_file
     if is_there(settings.vault):
-        with open_services(settings.model_copy(update={"backend": None}), read_only=True) as opened:
+        own = settings.model_copy(update={"backend": None})
+        with suppress(VaultError), open_services(own, read_only=True) as opened:
             if opened.vault.documents.collections().get(name):
                 return
     remove_collection(config, name)

@@ -17,8 +17,8 @@ CURATOR_REPORT = "curator-report.json"  # next to the vault
 CORRECT_IT = "Correct it, or move the file aside."
 REMEDIES = {
     ENAMETOOLONG: "Choose a shorter name.",
-    EACCES: "Check its permissions.",
-    ENOTDIR: "Part of its path is a file: check CLAWMEM_CONFIG_DIR, XDG_CONFIG_HOME and --vault.",
+    EACCES: "Check its permissions and its folder's.",
+    ENOTDIR: "Part of its path is a file: check --vault, and what CLAWMEM_CONFIG_DIR and the XDG variables name.",
 }
 XDG = {"XDG_CACHE_HOME": "~/.cache", "XDG_CONFIG_HOME": "~/.config", "XDG_DATA_HOME": "~/.local/share"}
 # Variables that a hook takes from its client, also through a server, and the fields of the settings that they set.

@@ -108,6 +108,9 @@ def draft_of(file: Path) -> Iterator[Path]:
         draft = folder / file.name
         try:
             yield draft
+            log = Path(f"{draft}-wal")  # what SQLite could not move into the file when it closed it
+            if log.exists() and log.stat().st_size:
+                raise VaultFull(str(log))
         except VaultFull as error:
             raise VaultFull(str(file)) from error
         with draft.open("rb+") as written:

@@ -201,7 +201,7 @@ def reindex(
         raise InvalidInput("INVALID_INPUT", "Commands of the config file run on the command line alone.")
     known = {folder.name: folder for folder in services.folders}
     if services.is_new and not known:
-        raise opening.missing_vault(services.settings)
+        raise opening.missing_vault(services.settings.vault, services.settings.named)
     names = listed(collection) or [*known]
     if strangers := [name for name in names if name not in known]:
         raise NotFound("collection", strangers[0], suggestions=[*known])

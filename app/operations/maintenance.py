@@ -147,11 +147,12 @@ def repair(services: Services, confirm: Confirm = None) -> SalvageReport:
         else:
             return SalvageReport({}, {}, [], [], vault, "")
     damaged = f"{vault}.damaged-{services.clock.now_ms()}"
-    if not confirm:
-        line = f"Every row that can be read would move to a new vault; the old file would stay as {damaged}."
-        raise ConfirmationMissing([line], {})
     try:
         with draft_folder(settings.vault) as draft:
+            if not confirm:
+                line = f"Every row that can be read would move to a new vault; the old file would stay as {damaged}."
+                with services.reading_damaged():
+                    raise ConfirmationMissing([line], {})
             report = services.repair_vault(str(draft / "draft.sqlite"), damaged)
     except PermissionError as error:
         raise VaultReadOnly(vault) from error

@@ -77,7 +77,9 @@ def locked_config(path: Path) -> Iterator[None]:
 
     target = real_path(path)
     try:
-        make_folder(target.parent)
+        (Path.stat if path.is_symlink() else make_folder)(
+            target.parent
+        )  # a link into nowhere creates nothing
         with FileLock(f"{target}.lock", timeout=LOCK_S, is_singleton=False, mode=PRIVATE):
             yield
     except Timeout as error:

@@ -76,14 +76,22 @@ def test_a_log_that_cannot_be_read(run: Run, closed: Path) -> None:
 
 
 @pytest.mark.parametrize("command", ["search lamp", "diary write lamp"])
-def test_a_folder_that_cannot_be_opened(run: Run, closed: Path, command: str) -> None:
-    """It is named, and no file in it that may not exist."""
+def test_a_folder_that_cannot_be_opened(
+    run: Run, closed: Path, environ: dict[str, str], command: str
+) -> None:
+    """It is named, and no file in it that may not exist; nor is a vault in it called missing."""
     closed.parent.chmod(0)
     done = run(*command.split())
+    environ = {**environ, "INDEX_PATH": "", "XDG_CACHE_HOME": str(closed.parent)}
+    usual = run_process(*command.split(), environ=environ, under=under_permissions())
     closed.parent.chmod(0o700)
 
     assert (done.returncode, done.stdout) == (4, "")
     assert f"{closed.parent} cannot be read: Permission denied. Check its permissions" in done.stderr
+    assert (usual.returncode, "index.sqlite cannot be reached: Permission denied" in usual.stderr) == (
+        5,
+        True,
+    )
 
 
 def test_doctor_names_what_cannot_be_written(run: Run, closed: Path) -> None:

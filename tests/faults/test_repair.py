@@ -230,7 +230,7 @@ class TestTheCommand:
             (b"\x89PNG\0", "not a SQLite database"),
         ):
             note.write_bytes(before)
-            for verb in ("status", "vault init", "doctor --repair --yes"):
+            for verb in ("status", "vault init", "doctor --repair", "doctor --repair --yes"):
                 result = invoke("--vault", note, *verb.split())
                 assert (result.exit_code, f"it is {kind}. Nothing was changed" in result.stderr) == (5, True)
                 assert "doctor --repair" not in result.stderr

@@ -14,9 +14,9 @@ from fault_worlds import World
 from programs import finish, start_program, wait_until_ready
 
 from clawmem.adapters.sqlite import database
-from clawmem.adapters.sqlite.schema import LATEST
 from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.ports.errors import ClawmemError, NotAVault, VaultError, VaultFull, VaultLocked, VaultReadOnly
+from clawmem.ports.storage import LATEST
 
 VAULTS = 15  # that several processes make at the same moment, one after the other
 
@@ -29,7 +29,7 @@ class TestNotAVault:
         world.vault.close()
         before = world.vault_file.read_bytes()
 
-        for verb in ("search x", "update", "status", "doctor --verify"):
+        for verb in ("search x", "update", "status", "doctor --verify", "doctor --repair"):
             assert_refused(invoke(verb), "Install a newer clawmem")
 
         with pytest.raises(VaultError, match=rf"schema {LATEST + 1}, newer") as caught:

@@ -13,6 +13,7 @@ from typing import Any
 import apsw
 import pytest
 from command_line import Invoke, write_notes
+from programs import run_program
 
 POSTGRES, HARUKA = "notes/decisions/2026-06-09-postgres.md", "notes/people/haruka.md"
 
@@ -147,7 +148,17 @@ def test_a_text_whose_file_was_deleted(remembered: Invoke, notes: Path, home: Pa
     assert "deleted files" in whole.stderr and "notes/crossing.md" in whole.stderr
 
 
-def test_drafts_of_killed_commands(remembered: Invoke, home: Path) -> None:
+KILLED = """
+import os
+from clawmem.adapters.sqlite import vault
+from clawmem.app.main import main
+
+vault.prepare = lambda db: os._exit(1)
+main()
+"""
+
+
+def test_drafts_of_killed_commands(remembered: Invoke, home: Path, environ: dict[str, str]) -> None:
     """Doctor deletes drafts of the vault whose process is gone, and old ones, but none that a command may write."""
     gone = subprocess.Popen([sys.executable, "-c", ""])
     gone.wait()
@@ -160,3 +171,8 @@ def test_drafts_of_killed_commands(remembered: Invoke, home: Path) -> None:
     remembered("doctor")
 
     assert [draft.exists() for draft in drafts] == [True, False, True, False]
+    new = "--vault", str(home / "new.sqlite"), "vault", "init"
+    run_program(KILLED, *new, env=environ, cwd=home, check=False)
+    assert [*home.glob(".new.sqlite.draft-*")]
+    assert (remembered(*new).exit_code, remembered(*new[:2], "doctor").exit_code) == (0, 0)
+    assert not [*home.glob(".new.sqlite.draft-*")]

@@ -199,6 +199,8 @@ def test_an_event_without_a_vault(event: str, environ: dict[str, str], home: Pat
     assert (usual.log.count("\n"), again.log, other.log.count("\n")) == (1, "", 1)
     assert [file for file in home.rglob("*") if file.is_file()] == [log]
     assert not absent.parent.exists()
+    assert "bootstrap" in ask({**environ, "HOME": str(home / "nobody")}, home, event, told).log
+    assert not (home / "nobody").exists()
 
     log.write_text(first.replace(first[:10], "2026-01-01") + "\n", "utf-8")
     assert "bootstrap" in ask(environ, home, event, told, "--with", "pretool-inject").log

@@ -293,6 +293,8 @@ def test_an_import_is_taken_back(
         )
 
     assert documents(vault_file) == []
+    own = invoke("--vault", tmp_path / "other.sqlite", "import", "clawmem", vault_file).stderr
+    assert f"To copy it, run: clawmem --vault {vault_file} export FILE" in own
     assert ask_json(invoke, "mine", "--sources")["sources"] == []
     assert bring("mem0", store)["forgotten"] == 1
     assert invoke("update", "--all").exit_code == 0

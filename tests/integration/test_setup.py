@@ -333,6 +333,10 @@ def test_links_modes_and_other_folders_stay(
     servers.unlink()
     servers.symlink_to(servers.name)
     assert "cannot be read: Too many levels of symbolic links" in invoke("setup", "--yes").stdout
+    servers.unlink()
+    servers.symlink_to(home / "gone" / "servers.json")
+    assert f"Make {home / 'gone'}, or remove the link" in invoke("setup", "claude-code").stderr
+    assert not (home / "gone").exists()
 
 
 def test_commands_at_once_lose_no_entry(run: Run, settings: Path, home: Path) -> None:

@@ -55,6 +55,7 @@ def test_no_folder_is_made_for_a_mistyped_path(invoke: Invoke, tmp_path: Path) -
         refused = invoke("--vault", missing / "v.db", *command)
         assert (refused.exit_code, missing.exists()) == (5, False), command
         assert f"mkdir -p {missing}" in refused.stderr
+    assert "Part of its path is a file" in invoke("--vault", a_text(missing) / "v.db", "search", "x").stderr
     assert invoke("vault", "init").exit_code == 0
     with sqlite3.connect(tmp_path / "no_tables.db") as empty:
         empty.execute("vacuum")

@@ -14,7 +14,7 @@ from typing import Annotated, Any
 
 import typer
 
-from clawmem.app.bootstrap.opening import creating_command, unopened_services
+from clawmem.app.bootstrap.opening import missing_vault, unopened_services
 from clawmem.app.client.autostart import is_running
 from clawmem.app.client.connection import (
     PROFILE,
@@ -124,7 +124,7 @@ def setup(
         _offer(ctx, setup, writes=yes and not dry_run, asks=may_ask(ctx) and not (yes or dry_run))
     vault = settings_of(ctx).vault
     if not (remove or is_there(vault)):
-        typer.echo(f"There is no vault at {vault} yet. Run: {creating_command(vault)}", err=True)
+        typer.echo(str(missing_vault(vault)), err=True)
 
 
 class Setup:

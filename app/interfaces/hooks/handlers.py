@@ -15,7 +15,7 @@ from clawmem.app.bootstrap.lazy import lazy
 from clawmem.app.client.autostart import start_server
 from clawmem.app.client.hook_registry import ALIASES, EVENTS, HOOKS, call_named
 from clawmem.app.client.request import OPTIONAL_HOOKS_VARIABLE
-from clawmem.app.environment.places import default_vault, is_there, usual_vault
+from clawmem.app.environment.places import below_home, default_vault, is_there, usual_vault
 from clawmem.app.environment.private_files import log_error
 from clawmem.app.interfaces.hooks.protocol import PEOPLE, HookEvent, event_object, read_event
 from clawmem.domain.surfacing.gate import MOST_PROMPT, Skip, why_skip, without_prefixes
@@ -96,7 +96,7 @@ def context_surfacing(event: HookEvent, context: HookContext) -> str:
 
     settings = load_settings(environ=context.environ, lenient=True)
     heartbeats = tuple(filter(None, settings.heartbeat_patterns.split(",")))
-    if not settings.vault.is_file() or why_skip(
+    if not is_there(settings.vault) or why_skip(
         event.prompt, heartbeats=heartbeats, with_heartbeats=settings.with_heartbeats
     ):
         return ""
@@ -195,16 +195,17 @@ def prepare_next(name: str, inherited: Mapping[str, str]) -> None:
     if call_named(name) is None:
         return
     vault = default_vault(os.environ)
-    if vault.is_file():
+    if os.path.isfile(vault):  # noqa: PTH113  false where it cannot be examined
         try:
             start_server(os.environ, inherited)
         except OSError as error:
             report_error(name, error)
         return
-    from clawmem.app.bootstrap.opening import creating_command
+    from clawmem.app.bootstrap.opening import missing_vault
 
-    missing = f"There is no vault at {vault}, so hooks do nothing. Run: {creating_command(vault)}"
-    if log_error(usual_vault(os.environ), name, missing):  # no other folder is created
+    missing = f"Hooks do nothing. {missing_vault(vault)}"
+    # No other folder is created, and no home.
+    if not is_there(below_home("~")) or log_error(usual_vault(os.environ), name, missing):
         sys.stderr.write(f"clawmem hook {name}: {missing}\n")
 
 

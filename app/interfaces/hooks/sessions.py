@@ -20,7 +20,7 @@ from filelock import FileLock, Timeout
 from clawmem.app.bootstrap.lazy import lazy
 from clawmem.app.bootstrap.opening import open_services, unopened_services
 from clawmem.app.bootstrap.services import Services
-from clawmem.app.environment.places import CURATOR_REPORT, real_path
+from clawmem.app.environment.places import CURATOR_REPORT, is_there, real_path
 from clawmem.app.environment.private_files import PRIVATE, appended, make_folder, state_folder, write_whole
 from clawmem.app.environment.session_topics import project_of
 from clawmem.app.interfaces.hooks.handlers import HookContext
@@ -174,7 +174,7 @@ FIELDS = ("session_id", "transcript_path", "cwd", "compact_summary")
 
 def session_bootstrap(event: HookEvent, context: HookContext) -> str:
     """Brief a session with what holds, the last handoff and open tasks, and record its start."""
-    if event.agent_id or not context.vault.exists():
+    if event.agent_id or not is_there(context.vault):
         return ""
     own = event.session_id if event.source in ("resume", "compact") else ""
     project = project_of(event.cwd)
@@ -192,7 +192,7 @@ def session_bootstrap(event: HookEvent, context: HookContext) -> str:
 
 def staleness_check(event: HookEvent, context: HookContext) -> str:
     """Name up to five notes that are due for review, and archive idle notes according to the lifecycle policy."""
-    if event.agent_id or not context.vault.exists():
+    if event.agent_id or not is_there(context.vault):
         return ""
     due = _inject_text_of("staleness-check", event, context, lambda services: services.briefings.staleness())
     policy = load_settings(vault=context.vault, environ=context.environ).archive_policy
@@ -326,7 +326,7 @@ def capture(name: str, event: HookEvent, context: HookContext) -> str:
     The context is always empty, because the client would take any text for a reason to continue the turn. Nothing
     happens for a subagent, whose turns are part of the conversation that started it, or without a vault.
     """
-    if not event.agent_id and event.transcript_path and context.vault.exists():
+    if not event.agent_id and event.transcript_path and is_there(context.vault):
         stored = event._replace(compact_summary=redact(event.compact_summary))
         Spool(context.vault).put(Job(name, {field: getattr(stored, field) for field in FIELDS}))
         if event.last_assistant_message:
@@ -361,7 +361,7 @@ def precompact_extract(event: HookEvent, context: HookContext) -> str:
     It is written from the transcript alone, because a vault that is busy or slow to open may outlast the deadline, and
     again without what the vault had told the session.
     """
-    if event.agent_id or not event.transcript_path or not context.vault.exists():
+    if event.agent_id or not event.transcript_path or not is_there(context.vault):
         return ""
     session = Session(event.session_id, event.transcript_path, project_of(event.cwd))
     alone = unopened_services(load_settings(vault=context.vault, environ=context.environ, lenient=True))
