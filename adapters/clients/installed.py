@@ -497,9 +497,7 @@ def _target(file: Path) -> Path:
     """Return *file*, or what it is a link to, which is changed in its place; refuse a link into a missing folder."""
     target = Path(os.path.realpath(file))
     if os.path.islink(file) and not os.path.isdir(target.parent):  # noqa: PTH112, PTH114  no error without permission
-        raise ConfigError(
-            f"{file} is a link into a missing folder. Make {target.parent}, or remove the link."
-        )
+        raise ConfigError(f"{file} leads into a missing folder. Make {target.parent}, or remove the link.")
     return target
 
 

@@ -16,7 +16,7 @@ from clawmem.adapters.sqlite.schema import NEW_ID, prepare, record_tables, refus
 from clawmem.adapters.sqlite.sqlite_errors import ExplainedErrors, write_refusal
 from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.adapters.sqlite.vault_file import is_empty, kind_of_stranger, log_is_empty, refuse_special
-from clawmem.ports.errors import NotAVault, VaultDamaged, VaultError, VaultFull, VaultLocked, VaultReadOnly
+from clawmem.ports.errors import NotAVault, VaultDamaged, VaultError, VaultFull, VaultLocked
 from clawmem.ports.storage import APPLICATION_ID, SalvageReport
 
 _UNREADABLE = (apsw.Error, UnicodeDecodeError)
@@ -36,10 +36,9 @@ def repair_vault(vault: str, draft: str, aside: str) -> SalvageReport:
 
     Raises:
         VaultLocked: Another process is writing.
-        VaultFull, VaultReadOnly: The draft cannot be written.
-        VaultError: *vault* is of another version or program, or cannot be read or replaced.
+        VaultFull, OSError: The draft cannot be written, or *vault* cannot be replaced.
+        VaultError: *vault* is of another version or program, or cannot be read.
     """
-    discard_vault(draft)
     try:
         os.close(os.open(draft, os.O_CREAT | os.O_EXCL, 0o600))
         with closing(Database(draft)) as new:
@@ -48,16 +47,14 @@ def repair_vault(vault: str, draft: str, aside: str) -> SalvageReport:
                 saved, lost = _copy(old, new) if old else ({}, {})
                 notes, damaged = mend(new)
         if not log_is_empty(draft):  # SQLite closes a file without an error if its log does not fit into it
-            raise VaultFull(vault)
-        shutil.copy2(vault, aside)
+            raise VaultFull(draft)
+        Path(shutil.copy2(vault, f"{draft}-old")).replace(aside)
         if (log := Path(f"{vault}-wal")).exists():
             log.replace(f"{aside}-wal")  # otherwise SQLite would replay it into the new file
         Path(f"{vault}-shm").unlink(missing_ok=True)
         Path(draft).replace(vault)
-    except PermissionError as error:
-        raise VaultReadOnly(vault) from error
-    except OSError as error:
-        raise VaultError(vault, f"{vault} is unchanged, its repair failed: {error.strerror}.") from error
+    except VaultFull as error:
+        raise VaultFull(vault) from error
     finally:
         discard_vault(draft)
     return SalvageReport(saved, lost, notes, damaged, vault, aside)

@@ -40,10 +40,11 @@ def missing_vault(vault: Path, name: str | None = None) -> VaultError:
     reason = f"There is no vault at {vault}. Run: {creating_command(vault, name)}"
     try:
         vault.stat()
-    except FileNotFoundError:
-        pass
     except OSError as error:
-        reason = f"{vault} cannot be reached: {error.strerror}. {REMEDIES.get(error.errno or 0, CORRECT_IT)}"
+        if not isinstance(error, FileNotFoundError):
+            reason = (
+                f"{vault} cannot be reached: {error.strerror}. {REMEDIES.get(error.errno or 0, CORRECT_IT)}"
+            )
     return VaultError(str(vault), reason)
 
 

@@ -48,7 +48,14 @@ from clawmem.app.services.maintenance.status import StatusReport
 from clawmem.app.services.models import WITHOUT
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.maintenance.schedule import LaneName
-from clawmem.ports.errors import ConfirmationMissing, NotFound, VaultError, VaultReadOnly
+from clawmem.ports.errors import (
+    DISK_FULL,
+    ConfirmationMissing,
+    NotFound,
+    VaultError,
+    VaultFull,
+    VaultReadOnly,
+)
 from clawmem.ports.journal import Run, RunStatus
 from clawmem.ports.models import Cost
 from clawmem.ports.records import Role
@@ -154,8 +161,8 @@ def repair(services: Services, confirm: Confirm = None) -> SalvageReport:
                 with services.reading_damaged():
                     raise ConfirmationMissing([line], {})
             report = services.repair_vault(str(draft / "draft.sqlite"), damaged)
-    except PermissionError as error:
-        raise VaultReadOnly(vault) from error
+    except OSError as error:
+        raise (VaultFull if error.errno in DISK_FULL else VaultReadOnly)(vault) from error
     with open_services(settings, create=False) as opened:
         repaired = opened.called_by(services.caller, services.progress)
         repaired.forgotten_places.agree()

@@ -148,16 +148,6 @@ def test_a_text_whose_file_was_deleted(remembered: Invoke, notes: Path, home: Pa
     assert "deleted files" in whole.stderr and "notes/crossing.md" in whole.stderr
 
 
-KILLED = """
-import os
-from clawmem.adapters.sqlite import vault
-from clawmem.app.main import main
-
-vault.prepare = lambda db: os._exit(1)
-main()
-"""
-
-
 def test_drafts_of_killed_commands(remembered: Invoke, home: Path, environ: dict[str, str]) -> None:
     """Doctor deletes drafts of the vault whose process is gone, and old ones, but none that a command may write."""
     gone = subprocess.Popen([sys.executable, "-c", ""])
@@ -172,7 +162,9 @@ def test_drafts_of_killed_commands(remembered: Invoke, home: Path, environ: dict
 
     assert [draft.exists() for draft in drafts] == [True, False, True, False]
     new = "--vault", str(home / "new.sqlite"), "vault", "init"
-    run_program(KILLED, *new, env=environ, cwd=home, check=False)
+    killed = "import os, clawmem.adapters.sqlite.vault as vault; vault.prepare = lambda db: os._exit(1)"
+    killed += "\nfrom clawmem.app.main import main; main()"
+    run_program(killed, *new, env=environ, cwd=home, check=False)
     assert [*home.glob(".new.sqlite.draft-*")]
     assert (remembered(*new).exit_code, remembered(*new[:2], "doctor").exit_code) == (0, 0)
     assert not [*home.glob(".new.sqlite.draft-*")]

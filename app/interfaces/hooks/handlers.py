@@ -204,8 +204,7 @@ def prepare_next(name: str, inherited: Mapping[str, str]) -> None:
     from clawmem.app.bootstrap.opening import missing_vault
 
     missing = f"Hooks do nothing. {missing_vault(vault)}"
-    # No other folder is created, and no home.
-    if not is_there(below_home("~")) or log_error(usual_vault(os.environ), name, missing):
+    if not is_there(below_home("~")) or log_error(usual_vault(os.environ), name, missing):  # creates no home
         sys.stderr.write(f"clawmem hook {name}: {missing}\n")
 
 
