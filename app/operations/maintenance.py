@@ -42,7 +42,7 @@ from clawmem.app.services.documents.records import TitledFile, titled_file
 from clawmem.app.services.indexing.collections import memory_advice
 from clawmem.app.services.knowledge.enriching import EnrichReport
 from clawmem.app.services.lifecycle.actions import CuratorReport
-from clawmem.app.services.maintenance.doctor import CheckResult, machine_findings, split_again
+from clawmem.app.services.maintenance.doctor import OF_FILES, CheckResult, machine_findings, split_again
 from clawmem.app.services.maintenance.phase_run import with_notes
 from clawmem.app.services.maintenance.status import StatusReport
 from clawmem.app.services.models import WITHOUT
@@ -204,7 +204,9 @@ class Differences(Result):
     def remarks(self) -> Sequence[str]:
         """Return what was rebuilt, and the remedy of differences."""
         number = plural(len(self.differences), "difference")
-        remedy = [f"{number}. For those of files run: clawmem update"] if self.differences else []
+        is_of_files = any(line.endswith(OF_FILES) for line in self.differences)
+        update = " For those of files run: clawmem update" if is_of_files else ""
+        remedy = [f"{number}.{update}"] if self.differences else []
         return [*(f"Damaged and rebuilt: the {role} index." for role in self.rebuilt), *remedy]
 
 

@@ -1,13 +1,17 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from chat_exports import talk
 from command_line import Invoke, write_notes
+from mined_talks import mined, write_export
 from notes_vault import NotesVault
 from wired import embed_pending
 
@@ -186,8 +190,14 @@ class TestVectorIndex:
         assert found[1:] == [DIFFERENT]
 
 
-def test_the_command_sums_up_and_advises(invoke: Invoke, notes: Path) -> None:
-    """After a first run that stopped before indexing, many lines end with their number and the command to run."""
+def test_the_command_sums_up_and_advises(
+    invoke: Invoke, notes: Path, vault_file: Path, tmp_path: Path
+) -> None:
+    """
+    After a first run that stopped before indexing, many lines end with their number and the command to run.
+
+    Chats that differ by a number are no difference, and an update is advised only for files.
+    """
     write_notes(notes, {f"{number}.md": f"Note {number}.\n" for number in range(12)})
     for command in (("vault", "init"), ("collection", "add", notes)):
         assert invoke(*command).exit_code == 0, command
@@ -202,3 +212,13 @@ def test_the_command_sums_up_and_advises(invoke: Invoke, notes: Path) -> None:
     assert "run: clawmem update" in done.stderr
     assert invoke("update").exit_code == 0
     assert invoke("doctor", "--verify").stderr == ""
+
+    texts = "How do I calibrate sensor {} of the greenhouse?", "Hold the button of sensor {} for seconds."
+    talks = [
+        talk(f"s{n}", f"Sensor {n}", "2025-04-02", *(text.format(n) for text in texts)) for n in range(300)
+    ]
+    assert mined(invoke, write_export(tmp_path / "export", "chatgpt", *talks))["sources"]
+    assert invoke("doctor", "--verify").stderr == ""
+    with closing(sqlite3.connect(vault_file)) as database, database:
+        database.execute("update content set body = upper(body) where body like 'Note 7%'")
+    assert invoke("doctor", "--verify").stderr == "clawmem: 1 difference.\n"

@@ -73,8 +73,13 @@ LEAST_BYTES = 1 << 20  # enough for a log and a few notes
 SAME = 0.999  # least cosine between a stored and a recomputed vector of one text; rounding stays above
 SAMPLE = 20  # stored vectors that are computed again for comparison
 LOOKED_FOR = 50  # documents that a verification searches for
+# Ends of the differences of files, which an update removes.
+NEW, CHANGED, GONE = OF_FILES = (
+    "is on disk, but not in the vault.",
+    "was changed on disk since it was indexed.",
+    "is in the vault, but its file is gone.",
+)
 OWN_WORDS = 12  # longest words of a text, which tend to be its rarest
-DEPTH = 200  # hits among which a document must be found by one of its rare words
 
 
 @dataclass(frozen=True, slots=True)
@@ -421,11 +426,11 @@ class Verify:
                     place = folder.name, file.path, file.stamp
                     body = parse(data, *place, now_ms=0, extract=folder.extract).body
                     if not is_forgotten_file(self.documents, self.forgotten_texts, body, known):
-                        yield f"{name} is on disk, but not in the vault."
+                        yield f"{name} {NEW}"
                 else:
                     if not (folder.extract and folder.extract(file.path, data)):
                         decode(data, file.path)
-                    yield f"{name} was changed on disk since it was indexed."
+                    yield f"{name} {CHANGED}"
             except SourceUnreadable as error:
                 if known and known.inactive is None:
                     yield f"{name} cannot be read: {error.reason}. The vault keeps its last text."
@@ -433,7 +438,7 @@ class Verify:
         for path, document in sorted(sources.items()):
             is_missing = document.inactive is None and document.stamp and path not in present
             if is_missing and not scan.hides(path):
-                yield f"{document.display_path} is in the vault, but its file is gone."
+                yield f"{document.display_path} {GONE}"
 
     def _is_found(self, document: Document) -> bool | None:
         """Whether the words of *document* find it; ``None`` for a text without words."""
@@ -441,16 +446,10 @@ class Verify:
         terms = tuple(map(Term, sorted(distinct, key=lambda word: (-len(word), word))[:OWN_WORDS]))
         if not terms:
             return None
-        # An engine may split words in another way, so that a single word is enough. In a collection of copies of one
-        # template no single word is rare, but all of them together find every copy.
-        queries = [(LexicalQuery(terms, every=True), self.lexical.count(Grain.DOCUMENT))]
-        queries += [(LexicalQuery((term,)), DEPTH) for term in terms]
-        scope = Scope(frozenset({document.collection}))
-        return any(
-            hit.key.document_id == document.id
-            for query, limit in queries
-            for hit in self.lexical.search(query, Grain.DOCUMENT, limit, scope)
-        )
+        # An engine may split words in another way, so that a single word is enough. The entry itself is asked: a
+        # ranked search with a limit loses it among documents that are alike.
+        scope = Scope(documents=frozenset({document.id}))
+        return any(self.lexical.search(LexicalQuery((term,)), Grain.DOCUMENT, 1, scope) for term in terms)
 
 
 def machine_findings(vault: Path, places: Iterable[Path]) -> list[CheckResult]:
