@@ -68,6 +68,7 @@ class Announcement(NamedTuple):
     version: str  # of clawmem
     vault: str  # real path of the vault file
     environment: str  # `environment_digest` of its environment
+    listens: str  # address that was chosen, which may be a wildcard
 
     @property
     def authority(self) -> str:

@@ -97,13 +97,12 @@ def serve(
     settings = settings_of(ctx, faults.append if stop or status else None)
     vault = settings.vault
     server = announced(vault) if is_running(vault) else None
-    typed = [parameter for parameter in typed_parameters(ctx) if parameter != "--background"]
+    as_it_is = server and {"--port": port == server.port, "--host": host == server.listens}
+    fits = {"--background": True} | (as_it_is or {})
+    typed = [name for name in typed_parameters(ctx) if not fits.get(name)]
     if server and typed and not (stop or status):
         fault = f"{vault} is already served at {server.url}, so {' and '.join(typed)} would change nothing."
-        fault = f"{fault} First run: clawmem serve --stop"
-        if not background:
-            raise InvalidInput("INVALID_INPUT", fault)
-        typer.echo(f"clawmem: {fault}", err=True)
+        raise InvalidInput("INVALID_INPUT", f"{fault} First run: clawmem serve --stop")
     if stop:
         _stop(ctx, vault, server)
     elif status:
@@ -114,15 +113,23 @@ def serve(
         from clawmem.app.serve.server import Choices
         from clawmem.app.serve.server import serve as serve_vault
 
-        def ready(url: str) -> None:
-            text = f"{vault} is served at {url}. Ctrl-C ends it."
+        def ready(server: Announcement) -> None:
+            text = f"{vault} is served at {_place(server)}. Ctrl-C ends it."
             with suppress(OSError):  # it serves without a reader of this line, too
-                show_outcome(ctx, {"url": url, "vault": str(vault)}, text)
+                show_outcome(ctx, {"url": server.url, "vault": str(vault)}, text)
                 sys.stdout.flush()  # the process that started the server may wait for it
 
         chosen = Choices(host, port, tuple(names or ()), no_token, not no_watch, idle_exit and idle_exit * 60)
         serve_vault(settings_of_usual(ctx, "serve"), chosen, os.environ, ready)
         os._exit(0)  # a request that hangs in a thread does not keep the process
+
+
+def _place(server: Announcement) -> str:
+    """Return the address that was chosen for *server*, and whether others in the network can reach it."""
+    if server.listens.startswith("127.") or server.listens == "::1":
+        return server.url
+    chosen = server._replace(host=server.listens).authority
+    return f"{chosen}, which others in the network can reach with the token (here: {server.url})"
 
 
 def _start(ctx: typer.Context, *, is_new: bool) -> None:
@@ -138,7 +145,7 @@ def _start(ctx: typer.Context, *, is_new: bool) -> None:
     vault = settings.vault
     server, log = started_server(vault, options, os.environ), server_file(vault, "server-log")
     record = {"url": server.url, "vault": str(vault), "pid": server.pid, "log": str(log), "started": is_new}
-    text = f"{vault} is {'' if is_new else 'already '}served at {server.url}. Its log is {log}"
+    text = f"{vault} is {'' if is_new else 'already '}served at {_place(server)}. Its log is {log}"
     show_outcome(ctx, record, text)
 
 
@@ -172,7 +179,7 @@ def _show_status(
     lines = [f"No server of {vault} runs."]
     if server:
         record |= {"url": server.url, "pid": server.pid, "version": server.version}
-        lines = [f"{vault} is served at {server.url} by process {server.pid} ({server.version})."]
+        lines = [f"{vault} is served at {_place(server)} by process {server.pid} ({server.version})."]
     lines.append("Hooks start a server when none runs." if automatic else "Hooks start no server.")
     faults += [fault] if fault else []
     if server_file(vault, "server-start").exists():

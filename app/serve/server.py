@@ -166,12 +166,12 @@ class Choices(NamedTuple):
 
 
 def serve(
-    settings: Settings, choices: Choices, environ: Mapping[str, str], ready: Callable[[str], None]
+    settings: Settings, choices: Choices, environ: Mapping[str, str], ready: Callable[[Announcement], None]
 ) -> None:
     """
     Serve the vault of *settings* until the process receives a signal, or has been idle for too long.
 
-    *ready* is called with the URL. Raises `ClawmemError` if another process serves this vault, `ConfigError` if the
+    *ready* gets its announcement. Raises `ClawmemError` if another process serves this vault, `ConfigError` if the
     server cannot listen at the address, or not without a token, and `VaultError` if the vault cannot be opened.
     """
     if choices.without_token and choices.host not in ("127.0.0.1", "::1", "localhost"):
@@ -202,6 +202,7 @@ def serve(
             version=VERSION,
             vault=os.path.realpath(vault),
             environment=environment_digest(environ),
+            listens=host,
         )
 
         # Configured before a library configures logging with colours and source locations.
@@ -305,7 +306,7 @@ class Server(uvicorn.Server):
     Args:
         runtime: Its threads start and stop with the server.
         token: The token that every request must send; empty to require none.
-        ready: Called with the URL when the server is ready.
+        ready: Called with the announcement when the server is ready.
     """
 
     def __init__(
@@ -314,7 +315,7 @@ class Server(uvicorn.Server):
         here: Announcement,
         choices: Choices,
         token: str,
-        ready: Callable[[str], None],
+        ready: Callable[[Announcement], None],
     ) -> None:
         tools, self._pages = ToolServers(runtime.dispatcher), WebPages(runtime.dispatcher)
 
@@ -358,7 +359,7 @@ class Server(uvicorn.Server):
         await super().startup(sockets)
         write_whole(server_file(self._vault, "server"), json.dumps(self._here._asdict()).encode())
         server_file(self._vault, "server-start").unlink(missing_ok=True)
-        self._ready(self._here.url)
+        self._ready(self._here)
 
     async def on_tick(self, counter: int) -> bool:
         """Return whether to shut down; called ten times a second."""

@@ -240,14 +240,15 @@ class TestLife:
         with serving(here.environ, here.home) as server:
             status = json.loads(here.run("serve", "--status", "--json").stdout)
             second, other = here.run("serve"), here.run("serve", "--background", "--port", "0")
+            same = here.run("serve", "--background", "--port", str(server.port))
             kept = [beside("index.sqlite.token"), beside("index.sqlite.server")]
             announcement = kept[1].read_text()
 
             assert (status["running"], status["pid"]) == (True, server.process.pid)
-            assert (second.returncode, second.stderr) == (0, "")
+            assert (second.returncode, second.stderr) == (same.returncode, same.stderr) == (0, "")
             assert "is already served at http" in second.stdout
             assert "There is no hook 'Stopp'" in here.run("hook", "Stopp").stderr
-            assert (other.returncode, "so --port would change nothing" in other.stderr) == (0, True)
+            assert (other.returncode, "so --port would change nothing" in other.stderr) == (2, True)
             kept[1].write_text("torn")
             assert "fuser -k" in here.run("serve", "--stop").stderr
             kept[1].write_text(announcement)
@@ -417,9 +418,11 @@ class TestLife:
         return posted(server, path, token, content, headers=headers)
 
     def test_faults_in_the_status(self, tmp_path: Path) -> None:
-        """It names a folder that is gone, as the log does, and a vault that was cut off, although the server answers."""
+        """It names a folder that is gone, as the log does, a vault that was cut off, and an address open to others."""
         here = World(tmp_path / "home")
-        with serving(here.environ, here.home) as server:
+        with serving(here.environ, here.home, "--host", "0.0.0.0", "--port", "0") as server:
+            others = f"at 0.0.0.0:{server.port}, which others in the network can reach with the token"
+            assert others in here.run("serve", "--status").stdout
             shutil.rmtree(here.home / "notes")
             eventually(lambda: "its documents are kept" in here.run("serve", "--status").stdout)
             os.truncate(here.vault, 5000)

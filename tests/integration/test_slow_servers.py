@@ -34,7 +34,7 @@ def test_a_server_that_hangs(remembered: Invoke, environ: dict[str, str], home: 
     vault = default_vault(environ)
     with socket.create_server(("127.0.0.1", 0)) as listener:
         place, digest = os.path.realpath(vault), environment_digest(environ)
-        server = Announcement(os.getpid(), holder_id(), *listener.getsockname(), VERSION, place, digest)
+        server = Announcement(os.getpid(), holder_id(), *listener.getsockname(), VERSION, place, digest, "")
         server_file(vault, "server").write_bytes(json.dumps(server._asdict()).encode())
         threading.Thread(target=_hang, args=(listener, reply), daemon=True).start()
         began = time.monotonic()
