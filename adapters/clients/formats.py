@@ -91,7 +91,7 @@ def _load_json5(text: str, **options: Any) -> Any:
 def _rewrite_json5(text: str, values: Values) -> str:
     model = _load_json5(text if text.strip() else "{}\n", loader=ModelLoader())
     indented = re.search(r"\n([ \t]+)\S", text)
-    Json5Edit(indented[1] if indented else "  ").merge(model.value, values)
+    model.value = Json5Edit(indented[1] if indented else "  ").merge(model.value, values)
     return dump_json5(model, dumper=ModelDumper())  # type: ignore[arg-type]  # as its documentation shows
 
 
@@ -192,8 +192,9 @@ def _rewrite_yaml(text: str, values: Values) -> str:
     mapping, dash = _indents(text)
     yaml.indent(mapping=mapping, sequence=dash + 2, offset=dash)
     document = yaml.load(text)
-    if document is None:  # nothing but comments, which ruamel drops
-        output.write(f"{text.rstrip()}\n" if text.strip() else "")
+    if document is None:  # nothing but comments, which ruamel drops, or null
+        lines = (line for line in text.rstrip().splitlines() if line.strip()[:1] in ("", "#"))
+        output.write("".join(f"{line}\n" for line in lines))
         document = CommentedMap()
     _merge(document, values)
     if document:

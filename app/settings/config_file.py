@@ -97,8 +97,9 @@ def _edited(path: Path) -> Iterator[Any]:
         if not isinstance(read_config(path).get("collections") or {}, dict):
             raise ConfigError(f"{path}: 'collections' must give each name a mapping with its path.")
         data = yaml.load(text)
-        if data is None:  # nothing but comments, which ruamel drops
-            output.write(f"{text.rstrip()}\n" if text.strip() else "")
+        if data is None:  # nothing but comments, which ruamel drops, or null
+            lines = (line for line in text.rstrip().splitlines() if line.strip()[:1] in ("", "#"))
+            output.write("".join(f"{line}\n" for line in lines))
             data = CommentedMap()
         yield data
         yaml.dump(data, output)

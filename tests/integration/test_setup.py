@@ -587,6 +587,25 @@ def test_doctor_names_what_is_wrong_with_the_settings(
     assert f"once more in {home / 'project'}" in invoke("doctor").output
 
 
+@pytest.mark.parametrize(
+    ("agent", "file"),
+    [
+        ("claude-code", ".claude/settings.json"),
+        ("gemini", ".gemini/settings.json"),
+        ("opencode", ".config/opencode/opencode.json"),
+        ("openclaw", ".openclaw/openclaw.json"),
+        ("hermes", ".hermes/config.yaml"),
+    ],
+)
+def test_null_is_an_empty_file(invoke: Invoke, home: Path, agent: str, file: str) -> None:
+    """An agent whose settings are null is connected as one without settings."""
+    write_file(home / file, "null\n")
+
+    assert "nothing to change" not in invoke("setup", agent, "--yes").stdout
+    assert "clawmem" in (home / file).read_text() and "null\n" not in (home / file).read_text()
+    assert invoke("setup", agent, "--remove").exit_code == 0
+
+
 def test_what_stays_without_an_agent(invoke: Invoke, remembered: Invoke, home: Path) -> None:
     """The last removal names the memory and the command that deletes it; one of several agents says nothing."""
     was_empty, broken = home / ".gemini" / "settings.json", home / ".claude" / "settings.json"
