@@ -116,8 +116,10 @@ class ExplainFile:
         parts = [path[:end] for end, sign in enumerate(f"{path}/") if sign == "/"]
         if link := next((part for part in parts if (root / part).is_symlink()), None):
             reason, remedy = f"{link} is a symbolic link", "Add the folder of its target as a collection."
-            if not file.exists():
+            if not (root / link).exists():
                 reason, remedy = f"{reason} without a target", "Correct or delete it."
+            elif not file.exists():
+                raise NotFound("file", str(file))
             return FileStatus("link", f"{reason}, and links are not followed.", remedy)
         exclusions = Exclusions(self.files, folder)
         scanned = f"{path}/x" if file.is_dir() else path
