@@ -15,7 +15,9 @@ import apsw
 from clawmem.adapters.conversations import chats
 from clawmem.adapters.conversations.members import (
     ARCHIVES,
+    DATABASES,
     EXTENSIONS,
+    TRANSCRIPT,
     ZIP,
     Member,
     NotAConversation,
@@ -393,18 +395,24 @@ class DiskExports(ConversationExports):
     def detect(self, member: Member) -> Format:
         """Return the format of a file; raise `NotAConversation` or, if it is empty or damaged, `Unreadable`."""
         head = member.head(HEAD)
-        if head.startswith("SQLite format 3\0"):
-            return self._database
         if not head.strip():
             raise Unreadable("it is empty")
-        beginning = "".join(head.split(maxsplit=2)[:2])
-        if not beginning.startswith(("{", "[{", "[]")):  # "[2024-05-01 10:00] Ann: ..." is no JSON
+        if head.startswith("SQLite format 3\0") or member.name.rpartition("/")[2] in DATABASES:
+            return self._database
+        beginning, has_lines = (
+            "".join(head.split(maxsplit=2)[:2]),
+            member.name.endswith((".jsonl", TRANSCRIPT)),
+        )
+        # "[2024-05-01 10:00] Ann: ..." is no JSON.
+        if not has_lines and not beginning.startswith(("{", "[{", "[]")):
             return self._text
         known = (entry for entry in self._formats if re.search(entry.mark, head, re.DOTALL))
         if entry := next(known, None):
             return entry
-        if member.name.endswith((".json", ".jsonl")):
-            next(member.objects(), None)  # which raises for invalid JSON
+        is_json = has_lines or member.name.endswith(".json")
+        first = next(member.objects(), None) if is_json else None  # which raises for invalid JSON
+        if first is None and has_lines:
+            raise Unreadable("it has no line with a JSON object")
         raise NotAConversation(UNKNOWN)
 
     def _in_archive(self, file: SourceFile) -> Iterator[ExportPart]:

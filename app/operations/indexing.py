@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import nullcontext
 from dataclasses import replace
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
@@ -172,10 +173,13 @@ def reading_text(result: Reading) -> Iterator[str]:
         if excluded := report.excluded if report.has_other_exclusions else {}:
             rules = few([f"{count} by {rule}" for rule, count in excluded.items()], 5)
             yield f"Excluded files and folders: {rules}. For the reason, run: clawmem doctor FILE"
-        unread = [rule for rule in excluded if rule.startswith("the pattern ")]
-        endings = ",".join(dict.fromkeys(["md", *(rule.rpartition(".")[2].rstrip(")") for rule in unread)]))
-        if unread:
-            yield f"To read them all, run: clawmem collection add PATH --pattern '**/*.{{{endings}}}'"
+        if unread := [rule.rstrip(")") for rule in excluded if rule.startswith("the pattern ")]:
+            pattern = unread[0].rpartition(" (")[0]  # whose own endings stay
+            suffixes = [PurePath(name).suffix.strip(".{}") for name in (pattern, *unread)]
+            endings = [*dict.fromkeys(filter(str.isalnum, ",".join(suffixes).split(",")))]
+            glob = f"{{{','.join(endings)}}}" if endings[1:] else endings[0]
+            command = f"clawmem collection add {shlex.quote(report.root)} --name {report.collection}"
+            yield f"To read them all, run: {command} --pattern '**/*.{glob}'"
         yield from (f"- {problem}" for problem in report.problems)
     if result.embed:
         yield str(result.embed)
@@ -356,7 +360,8 @@ def bootstrap(
                 report = next(report for report in reading.collections if report.collection == added)
                 rules = few([f"{count} by {rule}" for rule, count in report.excluded.items()], 5)
                 remedy = (
-                    "For other files run: clawmem collection add PATH --pattern 'GLOB', then clawmem update; "
+                    f"For other files run: clawmem collection add {shlex.quote(str(folder))} --pattern 'GLOB', "
+                    "then clawmem update; "
                     "for chats: clawmem mine PATH"
                 )
                 reason = " ".join(report.problems[:3]) or f"Excluded: {rules or 'no text'}. {remedy}"

@@ -136,6 +136,8 @@ def mine(
     with services.progress("Importing") as step:
         report = services.mining(_conversation_places(paths, services.settings.vault), options, step)
     if dry_run:
+        if collection not in (COLLECTION, *services.vault.documents.collections()):
+            report.remarks.append(f"The collection {collection} would be new.")
         return report
     if synthesize:
         with services.progress("Drawing facts") as step:

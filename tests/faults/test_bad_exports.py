@@ -82,6 +82,9 @@ BAD: dict[str, tuple[Callable[[bytes], bytes], str, str]] = {
     "bomb": (bomb, "bad.zip", "ZIP bomb"),
     "cut": (lambda content: content[:-30], "bad.json", "JSON is cut off at line"),
     "empty": (lambda content: b"", "bad.json", "empty"),
+    "no database": (lambda content: b"x" * 5_000, "opencode.db", "database cannot be read"),
+    "no lines of JSON": (lambda content: b"torn\n", "rollout-1.jsonl", "unreadable lines: 1"),
+    "null": (lambda content: b"null\n", "session.jsonl", "no line with a JSON object"),
 }
 
 

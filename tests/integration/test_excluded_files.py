@@ -195,7 +195,8 @@ def test_why_not_explains_every_state(invoke: Invoke, vault: Path, tmp_path: Pat
     assert "--pattern '**/*.{md,log}'" in explained(invoke, home / "logs/c.log")["remedy"]
     system = explained(invoke, "/etc/passwd")
     assert ("belongs to the system" in system["reason"], system["remedy"]) == (True, "")
-    for missing in (vault / "nothing.md", "/nothing.md"):
+    (vault / "alias").symlink_to(vault / "work")  # a link with a target
+    for missing in (vault / "nothing.md", "/nothing.md", vault / "alias/nothing.md"):
         refused = invoke("doctor", missing)
         assert refused.exit_code == 3 and "nothing.md" in refused.output
 
@@ -206,8 +207,9 @@ def test_everything_that_is_not_read_is_counted(invoke: Invoke, vault: Path, hom
     write_notes(vault, dict.fromkeys(notes, TEXT))
     os.mkfifo(vault / "g.md")
     read = invoke("bootstrap", vault, "--name", "notes").stdout
-    for text in "(bak) (build) (.markdown) (.canvas) pipes --pattern '**/*.{md,".split():
+    for text in ("(bak)", "(build)", "(.markdown)", "(.canvas)", "pipes"):
         assert text in read
+    assert f"clawmem collection add {vault} --name notes --pattern '**/*.{{md," in read
     assert "hidden" not in read
     assert "F.MD" in served(invoke)
     assert "include:" in invoke("doctor", vault / "docs/build/b.md").stdout

@@ -266,7 +266,9 @@ def test_an_export_without_text_is_no_success(invoke: Invoke, tmp_path: Path) ->
     assert "photos.tar.gz: it is an archive." in done.stdout
     (tmp_path / "empty").mkdir()
     assert invoke("mine", tmp_path / "empty").exit_code == 1
-    partial = invoke("mine", tmp_path / "missing.json", write_export(tmp_path / "boat", "chatgpt", BOAT))
+    boat = write_export(tmp_path / "boat", "chatgpt", BOAT)
+    assert "The collection typo would be new." in invoke("mine", boat, "-c", "typo", "--dry-run").stderr
+    partial = invoke("mine", tmp_path / "missing.json", boat)
     assert (partial.exit_code, len(documents(invoke))) == (1, 1)
 
 

@@ -189,6 +189,7 @@ class PassReport:
     """
 
     collection: str
+    root: Annotated[str, Field(exclude=True)] = ""
     added: int = 0
     updated: int = 0
     unchanged: int = 0
@@ -290,7 +291,7 @@ class _Pass:
         self._saved: list[tuple[Document, Sequence[Fragment]]] = []  # in this transaction
         self._taken: set[int] = set()  # documents that moved
         self._placed: dict[int, Document] = {}  # their records, and of those that changed places with them
-        self.report = PassReport(folder.name)
+        self.report = PassReport(folder.name, folder.root)
 
     def run(self, progress: Progress) -> None:
         folder, update, report = self._folder, self._update, self.report
