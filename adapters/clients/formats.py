@@ -45,7 +45,7 @@ class Format(NamedTuple):
         return text[: len(text) - len(bare)] + (new.replace("\n", "\r\n") if "\r\n" in text else new)
 
     def parse(self, text: str) -> Values:
-        """Return the values of a text. Raises `ValueError`, whose message says where the text is wrong."""
+        """Return the values of a text. Raises `ValueError`, which says where the text is wrong, or `TypeError`."""
         text = text.removeprefix(MARK)
         try:
             values = self.load(text) if text.strip() else None
@@ -63,7 +63,7 @@ class Format(NamedTuple):
             raise ValueError(str(error)) from error
         values = {} if values is None else values  # as YAML of comments alone
         if not isinstance(values, dict):
-            raise ValueError("it is no mapping of names to values")  # noqa: TRY004  the file is wrong
+            raise TypeError("it is no mapping of names to values")
         return values
 
 

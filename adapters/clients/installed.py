@@ -178,6 +178,8 @@ class SettingsFile(NamedTuple):
             return self.format.parse(text or "")
         except (ValueError, RecursionError) as error:
             raise self._fault(error, f" is not valid {self.format.title}") from error
+        except TypeError as error:
+            raise self._fault(error) from error
 
     def _fault(self, error: Exception, what: str = "") -> ConfigError:
         return ConfigError(f"{self.file}{what}: {error}. It was left as it is. Correct it, then try again.")

@@ -140,6 +140,8 @@ def existing_folder(folder: Path) -> Path:
         os.scandir(expanded).close()
     except PermissionError as error:
         raise InvalidInput("INVALID_PATH", f"{folder} cannot be read. Check its permissions.") from error
+    except FileNotFoundError as error:
+        raise InvalidInput("INVALID_PATH", f"{folder} does not exist. Name a folder.") from error
     except (OSError, ValueError) as error:  # also for a name that is too long
         raise InvalidInput("INVALID_PATH", f"{folder} is not a folder. Name one, or unpack it.") from error
     return real_path(expanded)

@@ -475,6 +475,7 @@ PLAIN_WORDS = {  # for pydantic's types of errors
     "int": "must be a whole number",
     "int_parsing_size": "is too large",
     "float": "must be a number",
+    "bool_parsing": "must be on or off",
     "bool": "must be true or false",
     **dict.fromkeys(("dict", "model", "model_attributes"), "must be a mapping"),
     "path": "must be the path of a file or folder",
@@ -485,7 +486,8 @@ def fault_of(error: ErrorDetails) -> str:
     """Return the fault of one value, such as "must be greater than 0": in pydantic's words, if they are plain."""
     subject, should, demand = error["msg"].removeprefix("Value error, ").rstrip(".").partition(" should ")
     demand = f"must {demand}" if should and " " not in subject else f"{subject}{should}{demand}"
-    return PLAIN_WORDS.get(error["type"].removesuffix("_parsing").removesuffix("_type"), demand)
+    kind = error["type"].removesuffix("_parsing").removesuffix("_type")
+    return PLAIN_WORDS.get(error["type"]) or PLAIN_WORDS.get(kind, demand)
 
 
 def _message(error: ValidationError, path: Path, env: Mapping[str, str]) -> str:

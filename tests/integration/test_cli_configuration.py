@@ -100,6 +100,7 @@ def test_a_file_is_read(config: Path) -> None:
         ("retention_days: 36501\n", "must be less than or equal to 36500"),
         ("lifecycle: 7\n", "must be a mapping"),
         ("lifecycle: {archive_after_days: 0}\n", "lifecycle.archive_after_days"),
+        ("telemetry: perhaps\n", "must be on or off, not 'perhaps'"),
         ("lifecycle: {dry_run: 'false'}\n", "must be true or false, not 'false'"),
         ("lifecycle: {type_overrides: {decision: never}}\n", "lifecycle.type_overrides.decision"),
         ("lifecycle: {exempt_collections: notes}\n", "must be a valid list, not 'notes'"),
@@ -155,6 +156,13 @@ def test_a_wrong_dotenv_is_named(run: Run, home: Path) -> None:
     file.write_text('CLAWMEM_PROFILE=speed\nthis is "no assignment\nCLAWMEM_EMBED_MAX_CHARS=-1\n', "utf-8")
     stderr = run("vault", "path").stderr
     assert f"{file}, line 2 is ignored" in stderr and f"CLAWMEM_EMBED_MAX_CHARS in {file}: " in stderr
+
+
+def test_the_environment_is_blamed_for_what_it_says(run: Run, home: Path) -> None:
+    """A folder in INDEX_PATH, and a locale that cannot read the words."""
+    assert "choose another INDEX_PATH." in run("query", "x", INDEX_PATH=str(home)).stderr
+    locale = {"LC_ALL": "POSIX", "PYTHONUTF8": "0"}
+    assert "The locale of this shell is not UTF-8." in run("query", "Königin", fresh=True, **locale).stderr
 
 
 def test_the_home_of_an_unknown_user_is_refused(run: Run, bootstrapped: Path, vault_file: Path) -> None:

@@ -45,7 +45,7 @@ def test_the_plan_is_what_the_owner_chose(
         ({"obs_limit": "many"}, "lanes.obs_limit in .*: must be a whole number, not 'many'"),
         ({"hours": 3}, "lanes in .*: the key 'hours' is not known. Remove it, or use one of: .*"),
         ({"contradictions": "both"}, "lanes.contradictions in .*: must be 'link' or 'supersede', not 'both'"),
-        ({"dry_run": "maybe"}, "lanes.dry_run in .*: must be true or false, not 'maybe'"),
+        ({"dry_run": "maybe"}, "lanes.dry_run in .*: must be on or off, not 'maybe'"),
         ({"merge_normal": 1.1}, "lanes.merge_normal in .*: must be less than or equal to 1, not 1.1"),
         ({"min_confidence": "sure"}, "lanes.min_confidence in .*: must be a number, not 'sure'"),
         (7, "lanes in .*: must be a mapping, not 7"),

@@ -67,7 +67,9 @@ class TestBounds:
         ("words", "said"),
         [
             (("list", "-n", "0"), "must be greater than or equal to 1"),
-            (("list", "-n", "x"), "must be a whole number"),
+            (("list", "-n", "x"), "-n/--limit must be a whole number"),
+            (("query", "--vault"), "--vault has no value."),
+            (("--vault", "bootstrap", "notes"), "--vault took 'bootstrap' as its value."),
             (("serve", "--port", "99999999"), "must be less than or equal to 65535"),
             (("diary", "read", "-n", "0"), "--limit must be greater than or equal to 1."),
             (("undo", "-n", "101"), "--limit must be less than or equal to 100."),

@@ -587,23 +587,18 @@ def test_doctor_names_what_is_wrong_with_the_settings(
     assert f"once more in {home / 'project'}" in invoke("doctor").output
 
 
-@pytest.mark.parametrize(
-    ("agent", "file"),
-    [
-        ("claude-code", ".claude/settings.json"),
-        ("gemini", ".gemini/settings.json"),
-        ("opencode", ".config/opencode/opencode.json"),
-        ("openclaw", ".openclaw/openclaw.json"),
-        ("hermes", ".hermes/config.yaml"),
-    ],
-)
-def test_null_is_an_empty_file(invoke: Invoke, home: Path, agent: str, file: str) -> None:
-    """An agent whose settings are null is connected as one without settings."""
-    write_file(home / file, "null\n")
-
-    assert "nothing to change" not in invoke("setup", agent, "--yes").stdout
-    assert "clawmem" in (home / file).read_text() and "null\n" not in (home / file).read_text()
-    assert invoke("setup", agent, "--remove").exit_code == 0
+def test_null_is_an_empty_file(invoke: Invoke, home: Path) -> None:
+    """An agent whose settings are null is connected as one without settings; a list is refused."""
+    configs = {"opencode": ".config/opencode/opencode.json", "hermes": ".hermes/config.yaml"}
+    for agent in ("claude-code", "gemini", "openclaw", *configs):
+        name = configs.get(
+            agent, f".{agent.split('-')[0]}/{'settings' if agent != 'openclaw' else agent}.json"
+        )
+        file = write_file(home / name, "[]\n")
+        assert f"{file}: it is no mapping" in invoke("setup", agent).stderr
+        file.write_text("null\n")
+        assert "nothing to change" not in invoke("setup", agent, "--yes").stdout
+        assert "clawmem" in file.read_text() and not file.read_text().startswith("null")
 
 
 def test_what_stays_without_an_agent(invoke: Invoke, remembered: Invoke, home: Path) -> None:

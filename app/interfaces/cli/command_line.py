@@ -84,13 +84,11 @@ def _refuse_values(command: Any, ctx: Any, args: Sequence[str]) -> None:
         value = values.get(parameter.name)
         if not all(str(text).strip(" ,") for text in (value if isinstance(value, list | tuple) else [value])):
             is_argument = parameter.param_type_name == "argument"
-            name = (
-                parameter.metavar or parameter.name.upper() if is_argument else max(parameter.opts, key=len)
-            )
+            name = parameter.metavar or parameter.name.upper() if is_argument else "/".join(parameter.opts)
             raise InvalidInput("INVALID_INPUT", f"{name} is empty. Give it a value, or leave it out.")
     for parameter, count in Counter(order).items():
         if count > 1 and not (parameter.nargs != 1 or parameter.multiple or parameter.is_flag):
-            name = max(parameter.opts, key=len)
+            name = "/".join(parameter.opts)
             raise InvalidInput("INVALID_INPUT", f"{name} takes one value, not {count}. Choose one.")
         opposites = [name for name in (*parameter.opts, *parameter.secondary_opts) if name in args]
         if count > 1 and {*opposites} & {*parameter.secondary_opts} and len(opposites) > 1:
@@ -127,6 +125,13 @@ class CommandLine(Verbs):
         if args[:1] == ["help"]:
             args = [*(text for text in args[1:] if text not in ("help", "--all")), "--help"]
         front, rest = parted(args)
+        verbs = " ".join(GROUPS.values()).split()
+        for name, value in pairwise([*front, None]):
+            if name in (VAULT, BACKEND) and value is None:
+                raise InvalidInput("INVALID_INPUT", f"{name} has no value. Give it one, or leave it out.")
+            if name in (VAULT, BACKEND) and value in verbs and not {*rest[:1]} & {*verbs, "help"}:
+                fault = f"{name} took {value!r} as its value. Write: clawmem {name} VALUE {value} ..."
+                raise InvalidInput("INVALID_INPUT", fault)
         return super().parse_args(ctx, front + rest)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
@@ -161,6 +166,9 @@ class CommandLine(Verbs):
             for text, shown in zip(typed, args, strict=True):
                 if text != shown:  # it would name another file, or lose letters
                     fault = f"{shown} is not UTF-8. Convert it; if it is the name of a file, rename that."
+                    with suppress(UnicodeDecodeError):
+                        os.fsencode(text).decode()
+                        fault = "The locale of this shell is not UTF-8. Choose one: export LC_ALL=C.UTF-8"
                     raise InvalidInput("INVALID_INPUT", fault)
             code = super().main(args, **{**extra, "prog_name": "clawmem", "standalone_mode": False})
             if code == INTERRUPTED:  # typer returns this code on Ctrl-C and prints no message
@@ -301,7 +309,8 @@ def advised(text: str, vault: str | Path | None) -> str:
     the vault of the next command, too; only one that may empty a collection does not depend on the shell.
     """
     emptying = "" if vault else ".*--allow-empty"
-    vault = vault or os.environ.get("INDEX_PATH")
+    if not vault and (vault := os.environ.get("INDEX_PATH")):
+        text = text.replace("another --vault", "another INDEX_PATH")
     verbs = {*" ".join(GROUPS.values()).split()} - OF_NO_VAULT
     command = f"clawmem {VAULT} {shlex.quote(str(vault))} "
     before = r"^|(?:[a-z]: |,\s+|\b(?:and|by|or|see|that|then|until|with)\s+|\((?=clawmem why))['\"]?"

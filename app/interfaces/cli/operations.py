@@ -138,7 +138,8 @@ class Form:
         try:
             made: Request = self.operation.request.model_validate(values)
         except ValidationError as error:
-            raise refusal_of(error, lambda name: self.spellings.get(name, name).strip("."), advice) from error
+            shown = self.spellings | {name: "/".join(self.names[name]) for name in self.options.values()}
+            raise refusal_of(error, lambda name: shown.get(name, name).strip("."), advice) from error
         return made
 
 
