@@ -160,7 +160,9 @@ def test_an_ignore_file_is_obeyed_or_nothing_below_it_changes(
 
 def test_why_not_explains_every_state(invoke: Invoke, vault: Path, tmp_path: Path, home: Path) -> None:
     """With the rule, the collection, and a next step that is a command or an edit."""
+    write_notes(vault, {" lead.md": "# Ahead\n"})
     invoke("bootstrap", vault)
+    assert invoke("pin", " lead.md").exit_code == invoke("get", " lead.md").exit_code == 0
     write_notes(vault, {".gitignore": "private/\n", "late.md": TEXT, "page.org": TEXT, "build/b.md": TEXT})
     (vault / "bad.md").write_bytes(b"\xff\x00\x80" * 50)
     (vault / "link.md").symlink_to(vault / "keep.md")

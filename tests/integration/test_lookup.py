@@ -60,15 +60,9 @@ class TestGet:
         ],
     )
     def test_lines_are_those_of_the_file(
-        self,
-        vault: Vault,
-        lookup: Lookup,
-        name: str,
-        first: int | None,
-        most: int | None,
-        text: str,
-        start: int,
-    ) -> None:
+        self, vault: Vault, lookup: Lookup, name: str,
+        first: int | None, most: int | None, text: str, start: int,
+    ) -> None:  # fmt: skip
         """Front matter counts, only line feeds break, a line before the body means its first."""
         document = put(vault, "notes/a.md", SOURCE)
         excerpt = lookup.get(name, from_line=first, max_lines=most)

@@ -62,14 +62,8 @@ class TestEnds:
         self, home: Home, server: ServerProcess, options: tuple[str, ...]
     ) -> None:
         """Requests of input that has ended are answered, too."""
-        lines = _opening(_call(7))
-        done = run_process(
-            *("mcp", "--tools", "all", *options),
-            environ=home.environ,
-            cwd=home.folder,
-            input=lines,
-            text=False,
-        )
+        words, place = ("mcp", "--tools", "all", *options), {"environ": home.environ, "cwd": home.folder}
+        done = run_process(*words, input=_opening(_call(7)), text=False, **place)
         answers = [json.loads(line) for line in done.stdout.splitlines()]
 
         assert done.returncode == 0, done.stderr
@@ -109,13 +103,19 @@ class TestEnds:
         assert named == {"8", "11", "12", "14", "five", "None"}
         assert b"-32600" in server.ask("POST", "/mcp", []).body
         assert faults == {-32_700: 4, -32_600: len(WRONG) - 5}  # the surrogate is no fault
+        accepted = {"Accept": "application/json, text/event-stream"}
         for body in (asked, BOM_UTF8 + asked):
-            assert (
-                REDIS
-                in server.ask(
-                    "POST", "/mcp", body, Accept="application/json, text/event-stream"
-                ).body.decode()
-            )
+            assert REDIS in server.ask("POST", "/mcp", body, **accepted).body.decode()
+
+    def test_a_session_that_has_not_begun(self, home: Home) -> None:
+        """A refused request says what to do first, or what is missing."""
+        bare = {"jsonrpc": "2.0", "id": 8, "method": "initialize"}
+        lines = b"".join(json.dumps(message).encode() + b"\n" for message in (_call(7), bare))
+        place = {"environ": home.environ, "cwd": home.folder}
+        done = run_process("mcp", "--alone", input=lines, text=False, **place)
+        first, second = (json.loads(line)["error"]["message"] for line in done.stdout.splitlines())
+        assert first == "The session has not begun. Send initialize first."
+        assert second == "params is missing. Correct initialize."
 
     def test_a_client_that_was_killed(self, home: Home, server: ServerProcess) -> None:
         """What it started ends by itself, and the server goes on."""

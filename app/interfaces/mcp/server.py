@@ -15,6 +15,7 @@ from urllib.parse import unquote
 import anyio
 from mcp.server import MCPServer
 from mcp.server.apps import Apps, ResourceCsp
+from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ResourceNotFoundError, UnexpectedToolError
 from mcp.server.stdio import stdio_server
@@ -244,6 +245,7 @@ class MemoryServer(MCPServer[Any]):
             log_level="ERROR",
             subscriptions=False,
             extensions=[] if is_files else [pages],
+            middleware=[_with_reasons],
         )
         logging.getLogger("mcp").setLevel(logging.ERROR)  # errors are reported to the client
         self._dispatcher, self._wire, self._calls = dispatcher, wire, 0
@@ -316,6 +318,18 @@ class MemoryServer(MCPServer[Any]):
     async def get_prompt(self, name: str, *arguments: Any, **options: Any) -> NoReturn:
         """Refuse every prompt as an invalid parameter: there is none."""
         raise MCPError(INVALID_PARAMS, f"There is no prompt {name!r}.")
+
+
+async def _with_reasons(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
+    """Answer as *call_next*; a refusal for which the library of the protocol gives no reason gets one."""
+    try:
+        return await call_next(ctx)
+    except ValidationError as error:
+        raise MCPError(INVALID_PARAMS, str(refusal_of(error, hint=f"Correct {ctx.method}."))) from error
+    except MCPError as error:
+        if error.error.code == INVALID_PARAMS and error.error.data == "":  # before the handshake
+            raise MCPError(INVALID_PARAMS, "The session has not begun. Send initialize first.") from error
+        raise
 
 
 def _is_readable(text: str) -> bool:

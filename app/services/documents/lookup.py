@@ -129,9 +129,10 @@ class Lookup:
             return self._only(text, [*found.values()]), Address(block, part=f"^{block}")
         readings = read_address(text)  # the most literal first
         name = readings[0].name
+        as_typed = [Address(text)] if text != text.strip() else []  # a file name may begin with a blank
         linked = read_address(f"[[{name}]]") if "#" in name[1:] else ()  # note#heading
         rules = (self._by_place, self._by_end, self._gone_with_end, self._by_name)
-        for rule, address in chain(product(rules, readings), product(rules, linked)):
+        for rule, address in chain(product(rules, (*as_typed, *readings)), product(rules, linked)):
             if documents := rule(address):
                 preferred = [document for document in documents if document.collection in collections]
                 return self._only(text, preferred or documents), address
