@@ -193,8 +193,7 @@ def _rewrite_yaml(text: str, values: Values) -> str:
     yaml.indent(mapping=mapping, sequence=dash + 2, offset=dash)
     document = yaml.load(text)
     if document is None:  # nothing but comments, which ruamel drops, or null
-        lines = (line for line in text.rstrip().splitlines() if line.strip()[:1] in ("", "#"))
-        output.write("".join(f"{line}\n" for line in lines))
+        output.write("".join(re.findall(r"(?m)^\s*#.*\n", f"{text}\n")))
         document = CommentedMap()
     _merge(document, values)
     if document:

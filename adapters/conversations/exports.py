@@ -399,12 +399,9 @@ class DiskExports(ConversationExports):
             raise Unreadable("it is empty")
         if head.startswith("SQLite format 3\0") or member.name.rpartition("/")[2] in DATABASES:
             return self._database
-        beginning, has_lines = (
-            "".join(head.split(maxsplit=2)[:2]),
-            member.name.endswith((".jsonl", TRANSCRIPT)),
-        )
-        # "[2024-05-01 10:00] Ann: ..." is no JSON.
-        if not has_lines and not beginning.startswith(("{", "[{", "[]")):
+        beginning = "".join(head.split(maxsplit=2)[:2])
+        has_lines = member.name.endswith((".jsonl", TRANSCRIPT))
+        if not (beginning.startswith(("{", "[{", "[]")) or has_lines):  # "[2024-05-01 10:00] Ann: ..."
             return self._text
         known = (entry for entry in self._formats if re.search(entry.mark, head, re.DOTALL))
         if entry := next(known, None):

@@ -158,11 +158,7 @@ def reading_of(services: Services, passes: list[PassReport], embedded: EmbedRepo
         **{name: sum(getattr(report, name) for report in passes) for name in COUNTED},
         pending=services.vault.embeddings.counts().pending,
         embed=embedded,
-        remarks=[
-            *services.forgotten_places.warnings(),
-            *services.leftovers,
-            *index_faults(services),
-        ],
+        remarks=[*services.forgotten_places.warnings(), *services.leftovers, *index_faults(services)],
     )
 
 
@@ -174,12 +170,12 @@ def reading_text(result: Reading) -> Iterator[str]:
             rules = few([f"{count} by {rule}" for rule, count in excluded.items()], 5)
             yield f"Excluded files and folders: {rules}. For the reason, run: clawmem doctor FILE"
         if unread := [rule.rstrip(")") for rule in excluded if rule.startswith("the pattern ")]:
-            pattern = unread[0].rpartition(" (")[0]  # whose own endings stay
-            suffixes = [PurePath(name).suffix.strip(".{}") for name in (pattern, *unread)]
-            endings = [*dict.fromkeys(filter(str.isalnum, ",".join(suffixes).split(",")))]
+            names = (unread[0].rpartition(" (")[0], *unread)  # the pattern, whose own endings stay
+            suffixes = ",".join(PurePath(name).suffix.strip(".{}") for name in names)
+            endings = [*dict.fromkeys(filter(str.isalnum, suffixes.split(",")))]
             glob = f"{{{','.join(endings)}}}" if endings[1:] else endings[0]
-            command = f"clawmem collection add {shlex.quote(report.root)} --name {report.collection}"
-            yield f"To read them all, run: {command} --pattern '**/*.{glob}'"
+            place = f"{shlex.quote(report.root)} --name {report.collection}"
+            yield f"To read them all, run: clawmem collection add {place} --pattern '**/*.{glob}'"
         yield from (f"- {problem}" for problem in report.problems)
     if result.embed:
         yield str(result.embed)
@@ -361,8 +357,7 @@ def bootstrap(
                 rules = few([f"{count} by {rule}" for rule, count in report.excluded.items()], 5)
                 remedy = (
                     f"For other files run: clawmem collection add {shlex.quote(str(folder))} --pattern 'GLOB', "
-                    "then clawmem update; "
-                    "for chats: clawmem mine PATH"
+                    "then clawmem update; for chats: clawmem mine PATH"
                 )
                 reason = " ".join(report.problems[:3]) or f"Excluded: {rules or 'no text'}. {remedy}"
                 pattern = settings.collections[added].pattern

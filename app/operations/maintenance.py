@@ -203,10 +203,9 @@ class Differences(Result):
     @property
     def remarks(self) -> Sequence[str]:
         """Return what was rebuilt, and the remedy of differences."""
-        number = plural(len(self.differences), "difference")
-        is_of_files = any(line.endswith(OF_FILES) for line in self.differences)
-        update = " For those of files run: clawmem update" if is_of_files else ""
-        remedy = [f"{number}.{update}"] if self.differences else []
+        of_files = any(line.endswith(OF_FILES) for line in self.differences)
+        update = " For those of files run: clawmem update" if of_files else ""
+        remedy = [f"{plural(len(self.differences), 'difference')}.{update}"] if self.differences else []
         return [*(f"Damaged and rebuilt: the {role} index." for role in self.rebuilt), *remedy]
 
 

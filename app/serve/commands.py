@@ -97,9 +97,8 @@ def serve(
     settings = settings_of(ctx, faults.append if stop or status else None)
     vault = settings.vault
     server = announced(vault) if is_running(vault) else None
-    as_it_is = server and {"--port": port == server.port, "--host": host == server.listens}
-    fits = {"--background": True} | (as_it_is or {})
-    typed = [name for name in typed_parameters(ctx) if not fits.get(name)]
+    now = {"--port": port == server.port, "--host": host == server.listens} if server else {}
+    typed = [name for name in typed_parameters(ctx) if name != "--background" and not now.get(name)]
     if server and typed and not (stop or status):
         fault = f"{vault} is already served at {server.url}, so {' and '.join(typed)} would change nothing."
         raise InvalidInput("INVALID_INPUT", f"{fault} First run: clawmem serve --stop")

@@ -165,9 +165,10 @@ class Choices(NamedTuple):
     idle_exit_s: float | None = None  # seconds without a request after which the server ends
 
 
-def serve(
-    settings: Settings, choices: Choices, environ: Mapping[str, str], ready: Callable[[Announcement], None]
-) -> None:
+Ready = Callable[[Announcement], object]
+
+
+def serve(settings: Settings, choices: Choices, environ: Mapping[str, str], ready: Ready) -> None:
     """
     Serve the vault of *settings* until the process receives a signal, or has been idle for too long.
 
@@ -310,12 +311,7 @@ class Server(uvicorn.Server):
     """
 
     def __init__(
-        self,
-        runtime: ServerRuntime,
-        here: Announcement,
-        choices: Choices,
-        token: str,
-        ready: Callable[[Announcement], None],
+        self, runtime: ServerRuntime, here: Announcement, choices: Choices, token: str, ready: Ready
     ) -> None:
         tools, self._pages = ToolServers(runtime.dispatcher), WebPages(runtime.dispatcher)
 

@@ -1,6 +1,7 @@
 """Lookup, parsing and comment-preserving edits of the config file."""
 
 import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from io import StringIO
@@ -98,8 +99,7 @@ def _edited(path: Path) -> Iterator[Any]:
             raise ConfigError(f"{path}: 'collections' must give each name a mapping with its path.")
         data = yaml.load(text)
         if data is None:  # nothing but comments, which ruamel drops, or null
-            lines = (line for line in text.rstrip().splitlines() if line.strip()[:1] in ("", "#"))
-            output.write("".join(f"{line}\n" for line in lines))
+            output.write("".join(re.findall(r"(?m)^\s*#.*\n", f"{text}\n")))
             data = CommentedMap()
         yield data
         yaml.dump(data, output)

@@ -92,7 +92,7 @@ def test_a_file_is_read(config: Path) -> None:
         ("collections: {a: {path: /a, pattern: '**/*.{md,txt'}}\n", "matches no file"),
         (
             "collections: {a: {path: /a, patern: x}}\n",
-            "the key 'patern' is not known. Remove it, or use one of: autoEmbed",
+            "'patern' is not known. Remove it, or use one of: auto",
         ),
         ("ranking: magic\n", "'calibrated', 'published' or 'openclaw'"),
         ("receipt_days: 1e99\n", "is too large, not 1e+99"),
@@ -161,8 +161,8 @@ def test_a_wrong_dotenv_is_named(run: Run, home: Path) -> None:
 def test_the_environment_is_blamed_for_what_it_says(run: Run, home: Path) -> None:
     """A folder in INDEX_PATH, and a locale that cannot read the words."""
     assert "choose another INDEX_PATH." in run("query", "x", INDEX_PATH=str(home)).stderr
-    locale = {"LC_ALL": "POSIX", "PYTHONUTF8": "0"}
-    assert "The locale of this shell is not UTF-8." in run("query", "Königin", fresh=True, **locale).stderr
+    said = run("query", "Königin", fresh=True, LC_ALL="POSIX", PYTHONUTF8="0").stderr
+    assert "locale of this shell is not UTF-8" in said
 
 
 def test_the_home_of_an_unknown_user_is_refused(run: Run, bootstrapped: Path, vault_file: Path) -> None:

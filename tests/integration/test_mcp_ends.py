@@ -111,8 +111,7 @@ class TestEnds:
         """A refused request says what to do first, or what is missing."""
         bare = {"jsonrpc": "2.0", "id": 8, "method": "initialize"}
         lines = b"".join(json.dumps(message).encode() + b"\n" for message in (_call(7), bare))
-        place = {"environ": home.environ, "cwd": home.folder}
-        done = run_process("mcp", "--alone", input=lines, text=False, **place)
+        done = run_process("mcp", "--alone", input=lines, text=False, environ=home.environ, cwd=home.folder)
         first, second = (json.loads(line)["error"]["message"] for line in done.stdout.splitlines())
         assert first == "The session has not begun. Send initialize first."
         assert second == "params is missing. Correct initialize."

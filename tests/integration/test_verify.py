@@ -190,14 +190,8 @@ class TestVectorIndex:
         assert found[1:] == [DIFFERENT]
 
 
-def test_the_command_sums_up_and_advises(
-    invoke: Invoke, notes: Path, vault_file: Path, tmp_path: Path
-) -> None:
-    """
-    After a first run that stopped before indexing, many lines end with their number and the command to run.
-
-    Chats that differ by a number are no difference, and an update is advised only for files.
-    """
+def test_the_command_sums_up_and_advises(invoke: Invoke, notes: Path, vault_file: Path) -> None:
+    """Many lines end with their number, and the command to run for files; chats that are alike are no difference."""
     write_notes(notes, {f"{number}.md": f"Note {number}.\n" for number in range(12)})
     for command in (("vault", "init"), ("collection", "add", notes)):
         assert invoke(*command).exit_code == 0, command
@@ -212,12 +206,9 @@ def test_the_command_sums_up_and_advises(
     assert "run: clawmem update" in done.stderr
     assert invoke("update").exit_code == 0
     assert invoke("doctor", "--verify").stderr == ""
-
-    texts = "How do I calibrate sensor {} of the greenhouse?", "Hold the button of sensor {} for seconds."
-    talks = [
-        talk(f"s{n}", f"Sensor {n}", "2025-04-02", *(text.format(n) for text in texts)) for n in range(300)
-    ]
-    assert mined(invoke, write_export(tmp_path / "export", "chatgpt", *talks))["sources"]
+    question, reply = "How do I calibrate sensor {} of the greenhouse?", "Hold the button of sensor {}."
+    days = [(str(n), f"Sensor {n}", "2025-04-02", question.format(n), reply.format(n)) for n in range(300)]
+    assert mined(invoke, write_export(notes.parent / "export", "chatgpt", *(talk(*day) for day in days)))
     assert invoke("doctor", "--verify").stderr == ""
     with closing(sqlite3.connect(vault_file)) as database, database:
         database.execute("update content set body = upper(body) where body like 'Note 7%'")

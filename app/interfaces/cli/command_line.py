@@ -125,7 +125,7 @@ class CommandLine(Verbs):
         if args[:1] == ["help"]:
             args = [*(text for text in args[1:] if text not in ("help", "--all")), "--help"]
         front, rest = parted(args)
-        verbs = " ".join(GROUPS.values()).split()
+        verbs = self.list_commands(ctx)
         for name, value in pairwise([*front, None]):
             if name in (VAULT, BACKEND) and value is None:
                 raise InvalidInput("INVALID_INPUT", f"{name} has no value. Give it one, or leave it out.")
@@ -276,11 +276,8 @@ def in_order(arguments: Sequence[str]) -> Iterator[None]:
         if error.ctx:
             option = getattr(error, "option_name", "no option")
             is_text = re.fullmatch(r"-\d*|-.*\s.*|---.*", option, re.DOTALL)  # "- [ ] call Bo"
-            advice = (
-                "Write -- before a text that begins with -"
-                if is_text
-                else f"Run: {error.ctx.command_path} --help"
-            )
+            usage = f"Run: {error.ctx.command_path} --help"
+            advice = "Write -- before a text that begins with -" if is_text else usage
             message += f"{'' if message.endswith(('.', '?')) else '.'} {advice}"
         leave(message, 2, {"code": "INVALID_INPUT"})
     except (KeyboardInterrupt, typer.Abort):

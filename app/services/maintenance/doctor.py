@@ -158,11 +158,7 @@ class Doctor:
             **{f"folder {folder.name}": partial(self._folder, folder) for folder in self.folders},
             "collections": partial(
                 _without,
-                lambda: [
-                    *self.leftovers(),
-                    *self.policy_faults(),
-                    *self.settings_faults(),
-                ],
+                lambda: [*self.leftovers(), *self.policy_faults(), *self.settings_faults()],
                 "every collection of files is configured",
             ),
             "front matter": self._front_matter,
