@@ -42,9 +42,8 @@ def missing_vault(vault: Path, name: str | None = None) -> VaultError:
         vault.stat()
     except OSError as error:
         if not isinstance(error, FileNotFoundError):
-            reason = (
-                f"{vault} cannot be reached: {error.strerror}. {REMEDIES.get(error.errno or 0, CORRECT_IT)}"
-            )
+            remedy = REMEDIES.get(error.errno or 0, CORRECT_IT)
+            reason = f"{vault} cannot be reached: {error.strerror}. {remedy}"
     return VaultError(str(vault), reason)
 
 

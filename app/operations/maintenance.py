@@ -48,14 +48,8 @@ from clawmem.app.services.maintenance.status import StatusReport
 from clawmem.app.services.models import WITHOUT
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.maintenance.schedule import LaneName
-from clawmem.ports.errors import (
-    DISK_FULL,
-    ConfirmationMissing,
-    NotFound,
-    VaultError,
-    VaultFull,
-    VaultReadOnly,
-)
+from clawmem.ports import errors
+from clawmem.ports.errors import ConfirmationMissing, NotFound, VaultError
 from clawmem.ports.journal import Run, RunStatus
 from clawmem.ports.models import Cost
 from clawmem.ports.records import Role
@@ -162,7 +156,8 @@ def repair(services: Services, confirm: Confirm = None) -> SalvageReport:
                     raise ConfirmationMissing([line], {})
             report = services.repair_vault(str(draft / "draft.sqlite"), damaged)
     except OSError as error:
-        raise (VaultFull if error.errno in DISK_FULL else VaultReadOnly)(vault) from error
+        is_full = error.errno in errors.DISK_FULL
+        raise (errors.VaultFull if is_full else errors.VaultReadOnly)(vault) from error
     with open_services(settings, create=False) as opened:
         repaired = opened.called_by(services.caller, services.progress)
         repaired.forgotten_places.agree()
@@ -203,9 +198,9 @@ class Differences(Result):
     @property
     def remarks(self) -> Sequence[str]:
         """Return what was rebuilt, and the remedy of differences."""
-        of_files = any(line.endswith(OF_FILES) for line in self.differences)
-        update = " For those of files run: clawmem update" if of_files else ""
-        remedy = [f"{plural(len(self.differences), 'difference')}.{update}"] if self.differences else []
+        remedy = [f"{plural(len(self.differences), 'difference')}."] if self.differences else []
+        if any(line.endswith(OF_FILES) for line in self.differences):
+            remedy = [f"{remedy[0]} For those of files run: clawmem update"]
         return [*(f"Damaged and rebuilt: the {role} index." for role in self.rebuilt), *remedy]
 
 

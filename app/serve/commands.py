@@ -101,7 +101,10 @@ def serve(
     typed = [name for name in typed_parameters(ctx) if name != "--background" and not now.get(name)]
     if server and typed and not (stop or status):
         fault = f"{vault} is already served at {server.url}, so {' and '.join(typed)} would change nothing."
-        raise InvalidInput("INVALID_INPUT", f"{fault} First run: clawmem serve --stop")
+        fault = f"{fault} First run: clawmem serve --stop"
+        if not background or {*typed} & {"--port", "--host"}:
+            raise InvalidInput("INVALID_INPUT", fault)
+        typer.echo(f"clawmem: {fault}", err=True)
     if stop:
         _stop(ctx, vault, server)
     elif status:

@@ -71,7 +71,7 @@ def test_the_root_help_lists_verbs_and_exit_codes(invoke: Invoke) -> None:
         (("search", "x", "-c", "nope"), 3, "Did you mean: notes"),
         (("search", "x", "--backend", "nope"), 4, "Known are: lancedb, sqlite, tantivy"),
         (("get", "clawmem://notes/../secret"), 2, ".."),
-        (("collection", "add", "missing"), 2, "not a folder"),
+        (("collection", "add", "missing"), 2, "does not exist"),
         (("collection", "add", ".", "--name", "a b"), 2, "letters"),
         (("collection", "add", ".", "--name", "_clawmem"), 2, "reserved"),
         (("collection", "add", ".", "--pattern", "x" * 1001), 2, "1000"),

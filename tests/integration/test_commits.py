@@ -178,7 +178,7 @@ def test_memories_of_agents_are_found_beyond_what_the_agent_reads(
     """They are suggested until they are a collection, as what an assistant noted; states of clawmem are none of them."""
     write_notes(tmp_path / "notes", {"a.md": "Stone soup."})
     assert "--client" not in invoke("bootstrap", tmp_path / "notes").stderr
-    missing = f"{home}/.claude/projects is not a folder."
+    missing = f"{home}/.claude/projects does not exist."
     assert_refused(invoke("collection", "add", "--client", "claude"), missing, code=2)
     lines = [f"- Fact {number} is noted." for number in range(300)] + [
         "- The importer needs a Latin-1 reader."

@@ -94,7 +94,7 @@ def test_unlikely_results_below_a_likely_one_are_hidden(examples: Invoke) -> Non
         in examples("query", HELD).output
     )
     explained = found(examples, "query", HELD, "--explain")
-    assert explained["trace"]["stages"][-1]["dropped"]["unlikely, below a likely one"] == few["hidden"]
+    assert explained["trace"]["stages"][-2]["dropped"]["unlikely, below a likely one"] == few["hidden"]
 
 
 def test_a_unique_word_of_a_large_vault_is_not_called_unlikely(invoke: Invoke, home: Path) -> None:

@@ -23,7 +23,7 @@ def test_what_was_let_go_is_told(many: Invoke) -> None:
     found = ask_json(many, "search", "redis", "sessions", "--explain", "-n", "3")
     strict = ask_json(many, "search", "redis", "sessions", "--explain", "--min-score", "0.99")
 
-    *_, scored, _, _, cut = found["trace"]["stages"]
+    *_, scored, _, _, cut, _ = found["trace"]["stages"]
     score = next(stage for stage in strict["trace"]["stages"] if stage["name"] == "score")
     assert cut["dropped"] == {"beyond the limit": cut["came_in"] - 3}
     assert {drop["reason"] for drop in cut["drops"]} == {"beyond the limit"}
