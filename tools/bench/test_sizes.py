@@ -119,16 +119,6 @@ def size(request: pytest.FixtureRequest) -> int:
     return request.param
 
 
-def test_generating(source: Source) -> None:
-    """At least 20 000 lines a second, so that a million are there within a minute."""
-    began = process_time()
-    made = sum(1 for _ in entries(source, Grain.LINE, 50_000))
-    rate = made / (process_time() - began)
-
-    say(f"generated lines {rate:.0f} 1/s (n = {made})")
-    assert rate >= 20_000
-
-
 def test_keywords(size: int, source: Source, tmp_path: Path) -> None:
     """Questions of 3 to 8 content words, and the same with half of the words very frequent ones."""
     engines = {name: open_lexical(name, tmp_path) for name in present(LEXICAL_MOST, size)}
