@@ -48,9 +48,9 @@ _ANYTHING = frozenset(
     event events passiert geschehen pasó passé try tried trying go going goes gone went been doing done did worked
     working work wrote written write writing noted recorded entry entries note notes diary journal remember recall
     mention mentioned summary summarise summarize summarised recap overview review next upcoming step steps todo todos
-    left open status state progress new news recent recently latest down up gemacht pasado hice hicimos fait plan plans planned
-    scheduled geplant steht ansteht prévu previsto faire hacer fare fazer dois devo debo tengo tenho tarea tareas tâche tâches
-    tarefa tarefas cosa cose pendiente pendientes
+    left open status state progress new news recent recently latest down up gemacht pasado hice hicimos fait plan plans
+    planned scheduled geplant steht ansteht prévu previsto faire hacer fare fazer dois devo debo tengo tenho tarea tareas
+    tâche tâches tarefa tarefas cosa cose pendiente pendientes
     """.split()
 )
 _OVER = frozenset("did happened tried went worked wrote passiert geschehen gemacht pasó hice hicimos".split())

@@ -19,7 +19,7 @@ def best_spelling(word: str, stem: str, alike: Mapping[str, int]) -> str | None:
     Return the stored word of *alike*, which gives numbers of documents, that *word* probably means, or ``None``.
 
     It differs by one edit; the one in most documents wins. Words with digits and of fewer than five letters stay as they
-    are. A short word may only lack a letter, have two in the wrong order, or, from six letters on, one twice: "house" is
+    are. A short word may only lack a letter, have two in the wrong order, or, from seven letters on, one twice: "house" is
     not "horse", nor "spend" "send". A long one may also have any letter too many, or another one of the same sound. A word
     that begins with the stored word is another one ("printf", "print"). A neighbour in a single note may be a misspelling
     itself.

@@ -299,8 +299,8 @@ class Lookup:
         Return lines of the document that *address* names.
 
         The first line is *from_line*, else the first of ``:13`` or ``:13-34`` at the end of the address, else where
-        the body begins. The last line is set by *max_lines*, else by the range, the section or the block, else the body's last. A
-        line inside the front matter means the body's first.
+        the body begins. The last line is set by *max_lines*, else by the range, the section or the block, else the body's
+        last. A line inside the front matter means the body's first.
 
         Raises:
             InvalidInput: ``OUT_OF_BOUNDS`` for a number below 1 or beyond the last line; else as `find`.
